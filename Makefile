@@ -1,0 +1,51 @@
+# Everything a contributor runs. Needs Python 3.11 or newer, git and make; the rest goes into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+CODE := $(wildcard src tests bench)
+BENCHES := $(filter-out bench/_%,$(sort $(wildcard bench/*.py)))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(READY) ## watch a scripted agent converge in a temporary repository; no keys needed
+	@$(BIN)/untilgreen demo
+
+# The core runs under coverage and in one process, the rest without and in two: every test once.
+test: $(READY) ## run every test; the core must be covered to the last branch
+	$(BIN)/coverage run -m pytest tests/core -q --inline-snapshot=disable
+	$(BIN)/coverage report --include='*/untilgreen/core/*' --fail-under=100
+	$(BIN)/pytest tests --ignore=tests/core -q -n 2 --inline-snapshot=disable
+
+check: $(READY) ## format, lint, types, import contracts and shape; under a minute
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/mypy $(CODE)
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/pytest tests/test_shape.py -q -p no:randomly
+
+format: $(READY) ## rewrite the code as `make check` wants it, where a machine can
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix $(CODE)
+
+bench: $(READY) ## run the benchmarks, one after another
+	@set -e; for script in $(BENCHES); do echo "== $$script"; $(BIN)/python "$$script"; done
+
+clean: ## remove .venv and everything else that can be made again
+	rm -rf .venv .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "untilgreen needs Python 3.11 or newer, and '$(PYTHON)' is not." \
+		     "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@echo "Setting up .venv; this happens once, and again when the dependencies change."
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install --upgrade pip -c constraints.txt
+	@$(PIP) install -e . --group dev -c constraints.txt --build-constraint constraints.txt
+	@touch $@

@@ -1,0 +1,143 @@
+"""The shape of the code: small files, short functions, a pure core, no traces of one machine."""
+
+import ast
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "untilgreen"
+
+LONGEST_MODULE = 300
+LONGEST_FUNCTION = 60
+LONGEST_RUNNER = 150
+
+PURE = {
+    "__future__",
+    "collections",
+    "collections.abc",
+    "dataclasses",
+    "enum",
+    "fnmatch",
+    "functools",
+    "hashlib",
+    "heapq",
+    "itertools",
+    "math",
+    "msgspec",
+    "operator",
+    "re",
+    "shlex",
+    "statistics",
+    "string",
+    "textwrap",
+    "typing",
+    "untilgreen.core",
+    "untilgreen.errors",
+    "zlib",
+}
+
+# Built from pieces, so that this file does not find itself.
+TRACES = [b"/".join(pieces) for pieces in ([b"", b"work", b""], [b"..", b"shared"], [b"shared", b"data"])]
+
+
+def modules(folder: Path = PACKAGE) -> Iterator[tuple[str, ast.Module]]:
+    """Every module in the folder, by its path from the root."""
+    found = sorted(folder.rglob("*.py"))
+    assert found, f"There is no module in {folder}, so this test would prove nothing."
+    for path in found:
+        yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_bytes(), filename=str(path))
+
+
+def length(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def imported(path: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and full name of every module that the tree imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, absolute(path, node)
+
+
+def absolute(path: str, node: ast.ImportFrom) -> str:
+    """One dot is the folder of the importing file, each further dot the folder above."""
+    above = Path(path).relative_to("src").parts[: -node.level] if node.level else ()
+    return ".".join([*above, node.module] if node.module else above)
+
+
+def is_pure(name: str) -> bool:
+    return name in PURE or name.startswith(("untilgreen.core.", "msgspec."))
+
+
+def test_no_module_is_too_long_to_read_in_one_sitting() -> None:
+    lengths = {path: length(ROOT / path) for path, _ in modules()}
+
+    assert {path: lines for path, lines in lengths.items() if lines > LONGEST_MODULE} == {}
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    lengths = {
+        f"{path}:{node.lineno} {node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+    assert {name: lines for name, lines in lengths.items() if lines > LONGEST_FUNCTION} == {}
+
+
+def test_the_loop_does_not_grow() -> None:
+    runner = PACKAGE / "engine" / "runner.py"
+    if not runner.exists():
+        pytest.skip("the runner is not written yet")
+
+    assert length(runner) <= LONGEST_RUNNER
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    assert [path for path, tree in modules() if not ast.get_docstring(tree)] == []
+
+
+def test_the_core_imports_nothing_that_touches_the_world() -> None:
+    impure = [
+        f"{path}:{line} {name}"
+        for path, tree in modules(PACKAGE / "core")
+        for line, name in imported(path, tree)
+        if not is_pure(name)
+    ]
+
+    assert impure == []
+
+
+def test_every_task_has_a_parent() -> None:
+    """Tasks start by start_soon or start, in a task group that awaits them."""
+    loose = [
+        f"{path}:{node.lineno}"
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Attribute) and node.attr == "create_task")
+        or (isinstance(node, ast.ImportFrom) and any(alias.name == "create_task" for alias in node.names))
+    ]
+
+    assert loose == []
+
+
+def test_no_file_mentions_the_machine_it_was_written_on() -> None:
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("only a git checkout knows which files are tracked")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    tracked = [ROOT / name.decode() for name in listed.split(b"\0") if name]
+    contents = {path: path.read_bytes() for path in tracked if path.is_file()}
+
+    assert {
+        f"{path.relative_to(ROOT)}: {trace.decode()}"
+        for path, content in contents.items()
+        for trace in TRACES
+        if trace in content
+    } == set()
