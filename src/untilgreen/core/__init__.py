@@ -1,0 +1,1 @@
+"""The functional core: values in, values out; no clock, files, processes or randomness."""

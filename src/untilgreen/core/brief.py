@@ -1,0 +1,186 @@
+"""All that the agent is told in a lap: the task, what still fails, what it should know; nothing else.
+
+Instructions are never cut. What is quoted (outputs, findings) shares one budget, head and tail kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from untilgreen.core.claims import tag
+from untilgreen.core.excerpt import trim
+from untilgreen.core.limits import money_left
+from untilgreen.core.model import CLAIM_GATE, GateSpec, Verdict
+from untilgreen.core.state import Iteration, RunState
+
+QUOTE_BUDGET = 16_000
+"""Characters of quoted output and findings in one brief."""
+MOST_FINDINGS = 25
+LONGEST_MESSAGE = 300
+MOST_CHANGES = 20
+
+# Alone on a line the promise is always a claim, so a brief that an agent may repeat never shows it so.
+_LONE_TAG = re.compile(r"^[^\S\n]*(<promise>[^\n]*</promise>)[^\S\n]*$", re.IGNORECASE | re.MULTILINE)
+_TURN_FAILED = {
+    "crash": "Your last turn ended with an error before it was finished",
+    "timeout": "Your last turn ran out of time; work in smaller steps",
+    "stalled": "Your last turn went silent and was ended",
+    "interrupted": "Your last turn was interrupted; look at what is already there before you go on",
+    "permission": "Your last turn was refused something it tried",
+    "question": "You asked a question, and nobody is there to answer; decide yourself and go on",
+}
+
+
+class Brief(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an agent gets for one lap."""
+
+    lap: int
+    text: str
+    session: str | None = None
+    """The conversation to go on with, where the run keeps one."""
+    budget: float | None = None
+    """Dollars that are left, for agents that take a ceiling."""
+    commands: tuple[str, ...] = ()
+    """What the gates run, so that the agent may be allowed to run it too."""
+
+
+def compose(state: RunState) -> Brief:
+    """The brief for the lap that is about to start; the same state gives the same brief."""
+    lap = state.open
+    number = lap.number if lap else len(state.iterations) + 1
+    keeps_session = state.plan.session == "continue" and not (lap and lap.fresh)
+    text = "\n\n".join(section for section in _sections(state, number) if section)
+    return Brief(
+        lap=number,
+        text=_LONE_TAG.sub(r"(quoted) \1", text),
+        session=state.sessions.get(state.agent) if keeps_session else None,
+        budget=money_left(state),
+        commands=tuple(gate.shown_as for gate in state.plan.gates if gate.shown_as),
+    )
+
+
+def _sections(state: RunState, number: int) -> Iterator[str]:
+    last = state.last
+    yield _rejected_claim(last)
+    yield f"# Task\n\n{state.plan.task.strip()}"
+    if last is not None:
+        yield _only_the_claim_is_missing(state, last)
+        yield _still_failing(state, last)
+        yield _last_turn(state, last)
+    yield _hint(state)
+    yield _notes(state)
+    yield _how_it_works(state, number)
+
+
+def _rejected_claim(last: Iteration | None) -> str:
+    if last is None or not last.claim or last.awaiting_claim:
+        return ""
+    red = [name for name, verdict in last.verdicts.items() if verdict.status in ("fail", "error")]
+    return (
+        f"Your claim was rejected: you said that the task is done, but {len(red)} of {len(last.verdicts)} "
+        f"gates are red: {', '.join(red)}. Claim it again only when they are green."
+    )
+
+
+def _only_the_claim_is_missing(state: RunState, last: Iteration) -> str:
+    if not last.awaiting_claim or state.plan.promise is None:
+        return ""
+    early = state.plan.promise.min - last.number
+    if last.claim and early > 0:
+        return f"# Everything is green\n\nYour claim came early: from lap {state.plan.promise.min} on it is heard."
+    return (
+        "# Everything is green\n\nAll gates pass. If the task is done, say so as shown below; "
+        "if not, do what is left and say what it was."
+    )
+
+
+def _still_failing(state: RunState, last: Iteration) -> str:
+    red = [
+        (gate, last.verdicts[gate.name])
+        for gate in sorted(state.plan.gates, key=lambda gate: (not gate.required, gate.stage))
+        if gate.kind != CLAIM_GATE and gate.name in last.verdicts
+        if last.verdicts[gate.name].status in ("fail", "error")
+    ]
+    if not red:
+        return ""
+    before = state.iterations[-2] if len(state.iterations) > 1 else state.baseline
+    known = before.failing if before is not None and before is not last else frozenset[str]()
+    share = QUOTE_BUDGET // len(red)
+    return "# What still fails\n\n" + "\n\n".join(_gate(gate, verdict, known, share) for gate, verdict in red)
+
+
+def _gate(gate: GateSpec, verdict: Verdict, known: frozenset[str], budget: int) -> str:
+    """Findings that were not there the lap before come first: they are what the last turn did."""
+    word = "could not run" if verdict.status == "error" else "fails"
+    title = f"## {gate.name} {word}" + ("" if gate.required else " (not required)")
+    command = f"\n\nRun it with: `{gate.shown_as}`" if gate.shown_as else ""
+    findings = sorted(verdict.findings, key=lambda finding: f"{gate.name}: {finding.id}" in known)
+    lines = []
+    for finding in findings[:MOST_FINDINGS]:
+        fresh = known and f"{gate.name}: {finding.id}" not in known
+        said = trim(finding.message.strip(), LONGEST_MESSAGE)
+        lines.append(f"- {'(new) ' if fresh else ''}{finding.id}" + (f": {said}" if said else ""))
+    hidden = verdict.count - len(lines) if findings else 0
+    if hidden > 0:
+        lines.append(f"- and {hidden} more")
+    listed = trim("\n".join(lines), budget // 2)
+    excerpt = trim(verdict.excerpt.strip(), budget - len(listed))
+    quoted = f"\n\n{_fenced(excerpt)}" if excerpt else ""
+    return title + command + (f"\n\n{listed}" if listed else "") + quoted
+
+
+def _last_turn(state: RunState, last: Iteration) -> str:
+    if last.number == 0:
+        return ""
+    lines = []
+    if last.reply.error in _TURN_FAILED:
+        detail = trim(last.reply.detail.strip(), LONGEST_MESSAGE)
+        lines.append(_TURN_FAILED[last.reply.error] + (f": {detail}" if detail else "") + ".")
+    if last.reply.denied:
+        lines.append(f"Not permitted: {', '.join(last.reply.denied[:MOST_FINDINGS])}. Do without.")
+    if last.changes:
+        paths = [f"{change.status} {change.path}" for change in last.changes[:MOST_CHANGES]]
+        more = len(last.changes) - len(paths)
+        lines.append("It changed: " + ", ".join(paths) + (f" and {more} more" if more else "") + ".")
+    elif not last.moved:
+        lines.append("It changed no file.")
+    before = state.iterations[-2] if len(state.iterations) > 1 else state.baseline
+    if before is not None and (fixed := before.failing - last.failing):
+        lines.append(f"It fixed: {', '.join(sorted(fixed)[:MOST_FINDINGS])}.")
+    return "# Your last turn\n\n" + "\n".join(lines) if lines else ""
+
+
+def _hint(state: RunState) -> str:
+    return f"# Hint\n\n{state.open.hint.strip()}" if state.open and state.open.hint else ""
+
+
+def _notes(state: RunState) -> str:
+    unread = state.notes[state.notes_told :]
+    if not unread:
+        return ""
+    return "# From the person you work for\n\n" + "\n\n".join(note.text.strip() for note in unread)
+
+
+def _how_it_works(state: RunState, number: int) -> str:
+    most = state.plan.limits.iterations
+    lines = [
+        f"# How this works\n\nThis is lap {number}{f' of {most}' if most else ''}. "
+        "When your turn ends, the gates run outside of your reach; only they say whether the work is good.",
+        "Do not weaken, skip or remove tests or checks to make them pass: the originals are run as well.",
+    ]
+    if state.plan.promise is not None:
+        lines.append(
+            f"When the task is done and you have checked it, write {tag(state.plan.promise)} "
+            "on its own line at the end of your answer. Write it only then."
+        )
+    return "\n".join(lines)
+
+
+def _fenced(text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}\n{fence}"

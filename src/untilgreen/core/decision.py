@@ -1,0 +1,59 @@
+"""What a strategy may answer after a lap: go on, end it, or ask a person."""
+
+from typing import Any, TypeAlias
+
+from msgspec import Struct, field
+
+from untilgreen.core.model import Outcome
+
+PATIENCE = 15 * 60.0
+"""Seconds that a question waits for an answer before its default happens."""
+
+
+REVIEW = "review"
+"""The answer that pauses a run so that a person can look at it."""
+
+
+class Continue(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="continue"):
+    """Another lap."""
+
+    reason: str
+    confidence: float = 1.0
+    hint: str | None = None
+    """Words for the next brief."""
+    remedy: str | None = None
+    """The rung of the remedy ladder that this lap tries; set by the core."""
+    restore: int | None = None
+    """The lap whose tree the next one starts from, where it is not the last."""
+    agent: str | None = None
+    """The agent that goes on, where it is another one."""
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class Finish(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="finish"):
+    """The end of the run."""
+
+    outcome: Outcome
+    reason: str
+    confidence: float = 1.0
+    leave: int | None = None
+    """The lap whose tree is left in the workspace, where the spec's own rule does not decide."""
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class Ask(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="ask"):
+    """A person decides; `until` seconds later, or at once where nobody can answer, the default happens.
+
+    With `until=None` the run waits without end.
+    """
+
+    question: str
+    choices: tuple[str, ...]
+    default: str
+    reason: str = ""
+    until: float | None = PATIENCE
+    confidence: float = 1.0
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+Decision: TypeAlias = Continue | Finish | Ask

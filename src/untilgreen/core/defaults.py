@@ -1,0 +1,57 @@
+"""What a run gets when its spec does not say otherwise, and what a strategy brings along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from untilgreen.core.detectors.claims import Claims
+from untilgreen.core.detectors.cycle import Cycle
+from untilgreen.core.detectors.errors import Errors
+from untilgreen.core.detectors.noop import Noop
+from untilgreen.core.detectors.similar import Similar
+from untilgreen.core.detectors.stall import Stall
+from untilgreen.core.model import CLAIM_GATE, GateSpec, Promise
+from untilgreen.core.rules import Detector
+from untilgreen.core.strategies.ralph import Ralph
+from untilgreen.errors import ConfigError
+
+DETECTORS = ("cycle", "similar", "stall", "errors", "claims", "noop")
+
+
+def default_detectors() -> tuple[Detector, ...]:
+    """One of each."""
+    return Cycle(), Similar(), Stall(), Errors(), Claims(), Noop()
+
+
+def tuned(detectors: Sequence[Detector], strategy: object) -> tuple[Detector, ...]:
+    """Ralph hands its similarity and window to the run's `similar` detector."""
+    if not isinstance(strategy, Ralph):
+        return tuple(detectors)
+    mine = Similar(similarity=strategy.similarity, window=strategy.window)
+    return tuple(mine if isinstance(detector, Similar) else detector for detector in detectors)
+
+
+def promise_of(strategy: object, text: str | None) -> Promise | None:
+    """The promise of the spec, or the strategy's own; ralph always has one."""
+    if isinstance(strategy, Ralph):
+        promise = Promise(text=text or strategy.promise, min=strategy.min, tokens=strategy.tokens)
+    elif text is None:
+        return None
+    else:
+        promise = Promise(text=text)
+    if not promise.text.strip() or "\n" in promise.text:
+        raise ConfigError(f"promise = {promise.text!r} must be some words on one line, for example 'DONE'.")
+    return promise
+
+
+def with_claim(gates: Sequence[GateSpec], promise: Promise | None) -> tuple[GateSpec, ...]:
+    """A promise is one more required gate, in a stage behind all that look at the work."""
+    if promise is None:
+        if not gates:
+            raise ConfigError(
+                "There is no gate and no promise, so nothing could ever say that the task is done. "
+                "Add a gate (--gate 'pytest -q') or a promise (--promise DONE)."
+            )
+        return tuple(gates)
+    last = max((gate.stage for gate in gates), default=0)
+    return (*gates, GateSpec(name=CLAIM_GATE, kind=CLAIM_GATE, stage=last + 1, timeout=None))

@@ -1,0 +1,1 @@
+"""Each recognises one pattern in the laps so far; none decides what follows from it."""

@@ -1,0 +1,31 @@
+"""Saying that it is done when it is not."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from untilgreen.core.rules import Signal
+from untilgreen.core.state import RunState
+
+
+class Claims(Struct, frozen=True, kw_only=True):
+    """False claims pile up while nothing improves."""
+
+    rejected: int = 3
+
+    def detect(self, state: RunState) -> Signal | None:
+        """Stuck once so many claims were rejected since the last improvement."""
+        if not state.iterations or state.iterations[-1].rejected < self.rejected:
+            return None
+        last = state.iterations[-1]
+        if not last.claim:
+            return None
+        since = state.iterations[-(last.since_best + 1) :]
+        return Signal(
+            kind="claims",
+            strength="stuck",
+            laps=tuple(lap.number for lap in since if lap.claim),
+            evidence=f"{last.rejected} claims of being done, each with red gates",
+            advice=f"You claimed {last.rejected} times to be done while gates were red. Run them first.",
+            confidence=0.95,
+        )

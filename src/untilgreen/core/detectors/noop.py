@@ -1,0 +1,26 @@
+"""A turn that did nothing."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from untilgreen.core.rules import Signal
+from untilgreen.core.state import RunState
+
+
+class Noop(Struct, frozen=True, kw_only=True):
+    """The last turn changed no file though something is still red; only ever a nudge."""
+
+    def detect(self, state: RunState) -> Signal | None:
+        """A nudge for the turn that was empty or left every file as it was."""
+        if not state.iterations or not state.iterations[-1].evidence or state.iterations[-1].moved:
+            return None
+        last = state.iterations[-1]
+        return Signal(
+            kind="noop",
+            strength="nudge",
+            laps=(last.number,),
+            evidence="no file changed" + ("" if last.reply.text.strip() else " and nothing was said"),
+            advice="Your last turn changed no file. Talking about a fix does not make it; change the code.",
+            confidence=0.6,
+        )

@@ -1,0 +1,215 @@
+"""What can happen to a run, in the past tense; the journal is a list of these."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from untilgreen.core.decision import Ask as AskDecision
+from untilgreen.core.decision import Continue, Finish
+from untilgreen.core.model import Change, Outcome, Plan, Reply, Verdict
+from untilgreen.core.rules import Signal
+
+SeatName = Literal["terminal", "unattended", "session"]
+Phase = Literal["base", "turn", "confirm", "final"]
+
+
+class _Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag=True):
+    at: float
+    """Seconds since the epoch, by the clock of whoever recorded it."""
+
+
+class RunStarted(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A run exists, with all that is needed to drive it."""
+
+    run: str
+    plan: Plan
+    version: str = ""
+
+
+class Attached(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A process began to drive; a turn that a dead driver left open is closed by it."""
+
+    seat: SeatName = "terminal"
+    session: str | None = None
+    answers: bool = False
+    """Whether a person can answer questions from here."""
+    pid: int = 0
+    host: str = ""
+    version: str = ""
+
+
+class SnapshotTaken(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The workspace's content was kept: before a turn, after it, or again to see that nothing moved."""
+
+    lap: int
+    phase: Phase
+    snapshot: str
+    changes: tuple[Change, ...] = ()
+    more: int = 0
+    """Changed paths beyond those listed."""
+
+
+class BriefOffered(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The agent was told what to do; the lap counts from here."""
+
+    lap: int
+    agent: str
+    session: str | None = None
+    """The conversation that is continued, where one is."""
+    seat: SeatName = "terminal"
+    digest: str = ""
+    size: int = 0
+
+
+class TurnEnded(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The agent's turn is over, well or not."""
+
+    lap: int
+    reply: Reply
+    claim: bool = False
+
+
+class GateChecked(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """One gate gave its verdict."""
+
+    lap: int
+    gate: str
+    verdict: Verdict
+
+
+class Decided(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The lap was judged: what the detectors saw and what follows."""
+
+    lap: int
+    decision: Continue | Finish | AskDecision
+    signals: tuple[Signal, ...] = ()
+    escalated: tuple[str, ...] = ()
+    """Gates whose failure a person should hear of."""
+
+
+class LapVoided(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The attempt was interrupted and used no lap; it starts again."""
+
+    lap: int
+    reason: str
+
+
+class RemedyTried(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A rung of the remedy ladder was taken for the coming lap."""
+
+    lap: int
+    rung: str
+    agent: str | None = None
+
+
+class Restored(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The workspace went back to an earlier snapshot; `before` is the way back."""
+
+    lap: int
+    snapshot: str
+    before: str
+    kept: tuple[str, ...] = ()
+    """Files that somebody else changed meanwhile and that were left alone."""
+    why: str = ""
+
+
+class Paused(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """No turn starts before `until`, or before a person says so."""
+
+    reason: str
+    until: float | None = None
+    cause: str | None = None
+    """The error class that made the same lap wait, where it was not a person."""
+
+
+class Resumed(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The pause is over."""
+
+    by: str = "clock"
+
+
+class AgentSwitched(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Another agent goes on with the same lap."""
+
+    agent: str
+    reason: str
+
+
+class Halted(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The agent can't be used until somebody mends it; the run stays open."""
+
+    cause: str
+    detail: str
+
+
+class Interrupted(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The driver was told to leave; the run stays open."""
+
+    signal: str
+
+
+class Steered(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody left a note for the agent."""
+
+    id: str
+    note: str
+    by: str = ""
+
+
+class StopRequested(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The run ends after the lap under way."""
+
+    reason: str
+    by: str = ""
+
+
+class Cancelled(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The run ends now."""
+
+    reason: str
+    by: str = ""
+
+
+class Answered(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A question got its answer, from a person or by default."""
+
+    choice: str
+    argument: str | None = None
+    note: str = ""
+    by: str = ""
+
+
+class RunFinished(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The run is over."""
+
+    outcome: Outcome
+    reason: str
+    best: int | None = None
+    best_snapshot: str | None = None
+    final_snapshot: str | None = None
+
+
+Event: TypeAlias = (
+    RunStarted
+    | Attached
+    | SnapshotTaken
+    | BriefOffered
+    | TurnEnded
+    | GateChecked
+    | Decided
+    | LapVoided
+    | RemedyTried
+    | Restored
+    | Paused
+    | Resumed
+    | AgentSwitched
+    | Halted
+    | Interrupted
+    | Steered
+    | StopRequested
+    | Cancelled
+    | Answered
+    | RunFinished
+)

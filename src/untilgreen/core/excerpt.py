@@ -1,0 +1,68 @@
+"""What an event keeps of long texts: head and tail, and a mark for comparing the whole."""
+
+from __future__ import annotations
+
+from msgspec import json
+from msgspec.structs import replace
+
+from untilgreen.core.fingerprint import fingerprint, sketch
+from untilgreen.core.model import Finding, Reply, Verdict
+
+REPLY_BYTES = 24_000
+DETAIL_BYTES = 4_000
+FINDINGS_BYTES = 32_000
+MESSAGE_BYTES = 1_000
+EXCERPT_BYTES = 12_000
+MOST_DENIALS = 50
+
+
+def trim(text: str, budget: int) -> str:
+    """Head and tail of a text that is too long, with what was left out said between them."""
+    if len(text) <= budget:
+        return text
+    head, tail = budget // 3, budget - budget // 3
+    return f"{text[:head]}\n[… {len(text) - head - tail:,} characters left out …]\n{text[-tail:]}"
+
+
+def fit(text: str, budget: int) -> str:
+    """The same, until it takes no more than so many bytes of JSON; escapes make that more than its length."""
+    length = len(text)
+    while len(json.encode(text)) > budget:
+        length = min(length, budget) * 3 // 4
+        text = trim(text, length)
+    return text
+
+
+def kept_reply(reply: Reply) -> Reply:
+    """A reply that fits an event and can still be compared as a whole."""
+    return replace(
+        reply,
+        text=fit(reply.text, REPLY_BYTES),
+        detail=fit(reply.detail, DETAIL_BYTES),
+        denied=tuple(fit(name, MESSAGE_BYTES) for name in reply.denied[:MOST_DENIALS]),
+        size=len(reply.text),
+        digest=fingerprint(reply.text),
+        sketch=sketch(reply.text),
+    )
+
+
+def kept_verdict(verdict: Verdict) -> Verdict:
+    """A verdict that fits an event; findings that don't are counted, and the digest stands for all."""
+    kept: list[Finding] = []
+    room = FINDINGS_BYTES
+    for finding in verdict.findings:
+        short = replace(
+            finding, message=fit(finding.message, MESSAGE_BYTES), id=fit(finding.id, MESSAGE_BYTES)
+        )
+        room -= len(json.encode(short))
+        if room < 0:
+            break
+        kept.append(short)
+    said = "\n".join(sorted(finding.id for finding in verdict.findings)) or verdict.excerpt
+    return replace(
+        verdict,
+        findings=tuple(kept),
+        more=verdict.more + len(verdict.findings) - len(kept),
+        digest=verdict.digest or fingerprint(said),
+        excerpt=fit(verdict.excerpt, EXCERPT_BYTES),
+    )

@@ -1,0 +1,269 @@
+"""From events to state: the only place where a run's state comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from untilgreen.core.decision import REVIEW, Ask, Continue, Finish
+from untilgreen.core.events import (
+    AgentSwitched,
+    Answered,
+    Attached,
+    BriefOffered,
+    Cancelled,
+    Decided,
+    Event,
+    GateChecked,
+    Halted,
+    Interrupted,
+    LapVoided,
+    Paused,
+    RemedyTried,
+    Restored,
+    Resumed,
+    RunFinished,
+    RunStarted,
+    SnapshotTaken,
+    Steered,
+    StopRequested,
+    TurnEnded,
+)
+from untilgreen.core.measure import close
+from untilgreen.core.model import Outcome, Reply, Spent, Usage
+from untilgreen.core.state import FAILURES, WAITS, Note, Open, RunState
+from untilgreen.errors import JournalDamaged
+
+
+def fold(events: Iterable[Event]) -> RunState | None:
+    """The state after these events; None where nothing has happened yet."""
+    state: RunState | None = None
+    for event in events:
+        state = apply(state, event)
+    return state
+
+
+def apply(state: RunState | None, event: Event) -> RunState:
+    """The state after one more event."""
+    if isinstance(event, RunStarted):
+        if state is not None:
+            raise JournalDamaged(f"The journal of run {state.run} starts a second run, {event.run}.")
+        return RunState(
+            run=event.run,
+            plan=event.plan,
+            now=event.at,
+            agent=event.plan.agents[0].name,
+            open=Open(number=0 if event.plan.baseline else 1),
+        )
+    if state is None:
+        raise JournalDamaged(f"The journal begins with {type(event).__name__} instead of RunStarted.")
+    return _apply(_tick(state, event), event)
+
+
+def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case per event
+    lap = state.open
+    match event:
+        case Attached():
+            return _attached(state, event)
+        case SnapshotTaken():
+            return _snapshot_taken(state, event)
+        case BriefOffered() if lap:
+            return _offered(state, lap, event)
+        case TurnEnded() if lap:
+            return _turn_ended(state, lap, event)
+        case GateChecked() if lap:
+            return replace(state, open=replace(lap, verdicts={**lap.verdicts, event.gate: event.verdict}))
+        case Decided():
+            return _decided(state, event)
+        case LapVoided() if lap:
+            return _again(state, lap)
+        case RemedyTried():
+            return _remedy_tried(state, event)
+        case Restored():
+            rewound = replace(lap, rewound=True) if lap and lap.interrupted else lap
+            return replace(
+                state, tree=event.snapshot, restore_due=None, open=rewound, left=state.ending is not None
+            )
+        case Paused():
+            paused = replace(state, pause=event, waits=state.waits + (event.cause is not None))
+            return _again(paused, lap) if lap and event.cause else paused
+        case Resumed():
+            return replace(state, pause=None)
+        case AgentSwitched() if lap:
+            return replace(_again(state, lap), agent=event.agent)
+        case Halted():
+            halted = replace(state, halted=event)
+            return _again(halted, lap) if lap else halted
+        case Interrupted():
+            return replace(state, away=event.signal)
+        case Steered():
+            return replace(state, notes=(*state.notes, Note(id=event.id, text=event.note, by=event.by)))
+        case StopRequested():
+            begun = lap is not None and lap.offered
+            ending = state.ending or (None if begun else _cancelled(event.reason))
+            return replace(state, stop=event, ending=ending, asked=None if ending else state.asked)
+        case Cancelled():
+            return replace(state, ending=_cancelled(event.reason), asked=None)
+        case Answered():
+            return _answered(state, event)
+        case RunFinished():
+            return replace(
+                state, outcome=event.outcome, reason=event.reason, final_snapshot=event.final_snapshot
+            )
+        case RunStarted() | BriefOffered() | TurnEnded() | GateChecked() | LapVoided() | AgentSwitched():
+            raise JournalDamaged(f"{type(event).__name__} stands where no lap is under way.")
+        case _:
+            assert_never(event)
+
+
+def _tick(state: RunState, event: Event) -> RunState:
+    """Time only goes forward, and runs only while somebody drives and nobody waits."""
+    now = max(state.now, event.at)
+    passed = now - state.now
+    if state.pause is not None and state.pause.cause is not None:
+        return replace(state, now=now, waited=state.waited + passed)
+    still = state.pause or state.asked or state.halted or state.away or isinstance(event, Attached)
+    return replace(state, now=now, elapsed=state.elapsed if still else state.elapsed + passed)
+
+
+def _attached(state: RunState, event: Attached) -> RunState:
+    asked_to_leave, lap = state.away is not None, state.open
+    state = replace(
+        state, seat=event.seat, session=event.session, answers=event.answers, halted=None, away=None
+    )
+    living = event.seat == "session" and lap is not None and lap.seat == "session"
+    if lap is None or not lap.offered or lap.reply is not None or living or state.ending:
+        return state
+    closed = replace(lap, reply=Reply(error="interrupted"), interrupted=True)
+    if asked_to_leave:  # a person's Ctrl-C is no failure of the agent's
+        return replace(state, open=closed)
+    return replace(state, open=closed, errors=state.errors + 1, last_error="interrupted: its driver died")
+
+
+def _snapshot_taken(state: RunState, event: SnapshotTaken) -> RunState:
+    state, lap = replace(state, tree=event.snapshot), state.open
+    if lap is None or event.phase == "final":
+        return replace(state, open=None)
+    if event.phase == "base":
+        return replace(state, open=replace(lap, base=event.snapshot))
+    if event.phase == "turn":
+        return replace(state, open=replace(lap, snapshot=event.snapshot, changes=event.changes))
+    if event.snapshot == lap.snapshot or lap.rechecked:
+        return replace(state, open=replace(lap, snapshot=event.snapshot, confirmed=True))
+    return replace(state, open=replace(lap, snapshot=event.snapshot, verdicts={}, rechecked=True))
+
+
+def _offered(state: RunState, lap: Open, event: BriefOffered) -> RunState:
+    offered = replace(
+        lap,
+        offered=True,
+        agent=event.agent,
+        seat=event.seat,
+        started=event.at,
+        notes_from=state.notes_told,
+    )
+    return replace(state, open=offered, agent=event.agent, notes_told=len(state.notes))
+
+
+def _turn_ended(state: RunState, lap: Open, event: TurnEnded) -> RunState:
+    reply, limits = event.reply, state.plan.limits
+    cost = reply.usage.cost
+    if cost is None and limits.unknown_cost == "estimate" and reply.usage.tokens:
+        cost = reply.usage.tokens * float(limits.token_price or 0) / 1_000_000
+    used = replace(
+        lap,
+        reply=reply,
+        claim=event.claim,
+        usage=_add(lap.usage, reply.usage),
+        cost=lap.cost + (cost or 0.0),
+    )
+    failed, waits = reply.error in FAILURES, reply.error in WAITS
+    return replace(
+        state,
+        open=used,
+        spent=Spent(
+            tokens=state.spent.tokens + reply.usage.tokens,
+            cost=state.spent.cost + (cost or 0.0),
+            unpriced=state.spent.unpriced + (cost is None and reply.ok),
+        ),
+        errors=state.errors + 1 if failed else state.errors if waits else 0,
+        last_error=f"{reply.error}: {reply.detail}".rstrip(": ") if reply.error else state.last_error,
+        waits=state.waits if waits else 0,
+        sessions={**state.sessions, lap.agent: reply.session} if reply.session else state.sessions,
+    )
+
+
+def _decided(state: RunState, event: Decided) -> RunState:
+    """The lap is over, or a question about it was settled; either way the next thing is known."""
+    if state.open is not None and state.open.number == event.lap:
+        state = close(state, state.open, event.signals, event.decision)
+    elif state.iterations and state.iterations[-1].number == event.lap:
+        seen = replace(state.iterations[-1], decision=event.decision)
+        state = replace(state, iterations=(*state.iterations[:-1], seen))
+    state = replace(state, open=None, asked=None, answer=None)
+    match event.decision:
+        case Finish():
+            return replace(state, ending=event.decision)
+        case Ask():
+            return replace(state, asked=event.decision, asked_at=state.now)
+        case Continue(hint=hint, remedy=remedy, restore=restore, agent=agent):
+            return replace(
+                state,
+                open=Open(number=event.lap + 1, hint=hint, remedy=remedy, fresh=agent is not None),
+                remedy_due=remedy,
+                restore_due=restore,
+                agent=agent or state.agent,
+            )
+        case _:
+            assert_never(event.decision)
+
+
+def _answered(state: RunState, event: Answered) -> RunState:
+    if event.note:
+        note = Note(id=f"answer-{len(state.notes)}", text=event.note, by=event.by)
+        state = replace(state, notes=(*state.notes, note))
+    if event.choice == REVIEW:
+        state = replace(state, pause=Paused(at=event.at, reason="a person reviews the run"))
+    return replace(state, answer=event)
+
+
+def _remedy_tried(state: RunState, event: RemedyTried) -> RunState:
+    lap = state.open
+    if lap is not None and event.rung in ("fresh", "switch"):
+        lap = replace(lap, fresh=True)
+    return replace(
+        state,
+        open=lap,
+        tried=(*state.tried, event.rung),
+        remedy_due=None,
+        agent=event.agent or state.agent,
+    )
+
+
+def _again(state: RunState, lap: Open) -> RunState:
+    """The same lap from its start: what was used stays counted, notes are told again."""
+    retry = Open(
+        number=lap.number,
+        attempt=lap.attempt + 1,
+        hint=lap.hint,
+        remedy=lap.remedy,
+        fresh=lap.fresh,
+        usage=lap.usage,
+        cost=lap.cost,
+    )
+    return replace(state, open=retry, notes_told=lap.notes_from if lap.offered else state.notes_told)
+
+
+def _add(one: Usage, other: Usage) -> Usage:
+    return replace(
+        other,
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        cached_tokens=one.cached_tokens + other.cached_tokens,
+    )
+
+
+def _cancelled(reason: str) -> Finish:
+    return Finish(outcome=Outcome.CANCELLED, reason=reason)

@@ -1,0 +1,30 @@
+"""Verdicts that are clear before a gate runs."""
+
+from __future__ import annotations
+
+from untilgreen.core.model import ASKS_A_PERSON, CLAIM_GATE, Finding, GateSpec, Verdict
+from untilgreen.core.state import Open, RunState
+
+
+def foregone(state: RunState, lap: Open, gate: GateSpec) -> Verdict | None:
+    """The verdict that needs no look at the workspace, or None where the gate has to run."""
+    if gate.kind == CLAIM_GATE:
+        return _claim(state, lap)
+    if lap.number == 0 and gate.kind in ASKS_A_PERSON:
+        return Verdict(status="skip", excerpt="the untouched tree is not shown to people or judges")
+    if gate.when == "claimed" and not lap.claim:
+        return Verdict(status="skip", excerpt="runs only when the agent claims to be done")
+    if gate.when == "changed" and state.last is not None and state.last.snapshot == lap.snapshot:
+        before = state.last.verdicts.get(gate.name)
+        return before if before is not None and before.status != "skip" else None
+    return None
+
+
+def _claim(state: RunState, lap: Open) -> Verdict:
+    promise = state.plan.promise
+    if promise is not None and lap.claim and lap.number >= promise.min:
+        return Verdict(status="pass", score=1.0)
+    why = "the promise was not given"
+    if promise is not None and lap.claim:
+        why = f"the promise came in lap {lap.number}, it is heard from lap {promise.min} on"
+    return Verdict(status="fail", findings=(Finding(id="promise", message=why),))

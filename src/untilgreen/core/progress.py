@@ -1,0 +1,102 @@
+"""How far a run is, how fast it moves, and when it might be there."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from statistics import median
+from typing import Literal
+
+from msgspec import Struct
+
+from untilgreen.core.measure import gate_score
+from untilgreen.core.state import Iteration, RunState
+
+Trend = Literal["improving", "stagnant", "regressing", "unknown"]
+WINDOW = 8
+"""Laps that velocity and trend look at."""
+STEEP = 0.05
+"""A slope per lap beyond which a run improves or regresses."""
+
+
+class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a run stands, over all required gates or for one gate."""
+
+    score: float
+    previous: float | None
+    gain: float
+    """Against the best of all earlier laps."""
+    fixed: tuple[str, ...]
+    """Failing the lap before, not any more."""
+    broken: tuple[str, ...]
+    """Failing again, though an earlier look at it was good."""
+    new: tuple[str, ...]
+    """Failing for the first time."""
+    still: tuple[str, ...]
+    velocity: float | None
+    trend: Trend
+    laps_left: int | None
+    """An estimate, where the run moves forward at all."""
+
+
+class Overview(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The progress of the whole run, and of each gate."""
+
+    overall: Progress
+    passed: int
+    total: int
+    gates: dict[str, Progress]
+
+
+def progress(state: RunState) -> Overview:
+    """Measured after the last lap that is over; linear in the laps, so for looking and not for deciding."""
+    laps = [*([state.baseline] if state.baseline else []), *state.iterations]
+    required = [gate.name for gate in state.plan.gates if gate.required]
+    last = laps[-1].verdicts if laps else {}
+    return Overview(
+        overall=_progress([lap.score for lap in laps], [lap.failing for lap in laps]),
+        passed=sum(name in last and last[name].status == "pass" for name in required),
+        total=len(required),
+        gates={gate.name: _of_gate(laps, gate.name) for gate in state.plan.gates},
+    )
+
+
+def slope(points: list[float]) -> float | None:
+    """Theil and Sen's: the median of all slopes between two laps, which one odd lap can't turn."""
+    slopes = [(later - sooner) / (j - i) for (i, sooner), (j, later) in combinations(enumerate(points), 2)]
+    return median(slopes) if slopes else None
+
+
+def _of_gate(laps: list[Iteration], name: str) -> Progress:
+    seen = [
+        lap.verdicts[name] for lap in laps if name in lap.verdicts and lap.verdicts[name].status != "skip"
+    ]
+    return _progress([gate_score(verdict) for verdict in seen], [verdict.failing(name) for verdict in seen])
+
+
+def _progress(scores: list[float], failing: list[frozenset[str]]) -> Progress:
+    now = failing[-1] if failing else frozenset[str]()
+    before = failing[-2] if len(failing) > 1 else frozenset[str]()
+    ever = frozenset[str]().union(*failing[:-1])
+    score = scores[-1] if scores else 0.0
+    velocity = slope(scores[-WINDOW:])
+    return Progress(
+        score=score,
+        previous=scores[-2] if len(scores) > 1 else None,
+        gain=score - max(scores[:-1]) if len(scores) > 1 else 0.0,
+        fixed=tuple(sorted(before - now)),
+        broken=tuple(sorted(now & ever - before)),
+        new=tuple(sorted(now - ever)) if len(failing) > 1 else (),
+        still=tuple(sorted(now & before)),
+        velocity=velocity,
+        trend=_trend(velocity),
+        laps_left=math.ceil((1.0 - score) / velocity - 1e-9) if velocity and velocity > 0 else None,
+    )
+
+
+def _trend(velocity: float | None) -> Trend:
+    if velocity is None:
+        return "unknown"
+    if velocity > STEEP:
+        return "improving"
+    return "regressing" if velocity < -STEEP else "stagnant"

@@ -1,0 +1,133 @@
+"""What comes from outside, and what it makes happen: pure and total, also in the middle of a step."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, assert_never
+
+from msgspec import Struct
+
+from untilgreen.core.decision import REVIEW
+from untilgreen.core.events import Answered, Cancelled, Event, Paused, Resumed, Steered, StopRequested
+from untilgreen.core.state import RunState
+from untilgreen.errors import nearest
+
+ROLLBACK = "rollback"
+SWITCH = "agent"
+
+
+class _Arrival(Struct, frozen=True, kw_only=True, omit_defaults=True, tag=True):
+    at: float
+    by: str = ""
+
+
+class Stop(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+    """End the run after the lap under way."""
+
+    reason: str = "stopped by command"
+
+
+class Cancel(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+    """End the run now."""
+
+    reason: str = "cancelled by command"
+
+
+class Pause(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+    """Start no further turn until told to."""
+
+    reason: str = "paused by command"
+
+
+class Resume(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+    """End the pause, also one that waits for a time."""
+
+
+class Steer(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+    """Tell the agent something with its next brief."""
+
+    id: str
+    note: str
+
+
+class Answer(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+    """Answer the question that stands."""
+
+    choice: str
+    argument: str | None = None
+    note: str = ""
+
+
+Arrival: TypeAlias = Stop | Cancel | Pause | Resume | Steer | Answer
+
+
+def receive(state: RunState, arrival: Arrival) -> tuple[Event, ...]:
+    """The events that an arrival makes; none means that it was refused, and `refusal` says why."""
+    if refusal(state, arrival):
+        return ()
+    at, by = max(state.now, arrival.at), arrival.by
+    match arrival:
+        case Stop(reason=reason):
+            return (StopRequested(at=at, by=by, reason=reason),)
+        case Cancel(reason=reason):
+            return (Cancelled(at=at, by=by, reason=reason),)
+        case Pause(reason=reason):
+            return (Paused(at=at, reason=reason),)
+        case Resume():
+            return (Resumed(at=at, by=by or "command"),)
+        case Steer(id=identity, note=note):
+            return (Steered(at=at, by=by, id=identity, note=note),)
+        case Answer(choice=choice, argument=argument, note=note):
+            return (Answered(at=at, by=by, choice=choice, argument=argument, note=note),)
+        case _:
+            assert_never(arrival)
+
+
+def refusal(state: RunState, arrival: Arrival) -> str:
+    """Why an arrival can't be taken, as a sentence; empty when it can."""
+    if state.outcome is not None:
+        return f"Run {state.run} has ended: {state.outcome}."
+    if state.ending is not None:
+        return f"Run {state.run} is ending: {state.ending.reason}."
+    match arrival:
+        case Stop():
+            return "A stop after this lap was asked for already." if state.stop else ""
+        case Cancel():
+            return ""
+        case Pause():
+            return f"Run {state.run} is paused already." if state.pause else ""
+        case Resume():
+            return "" if state.pause else f"Run {state.run} is not paused."
+        case Steer(id=identity, note=note):
+            if any(known.id == identity for known in state.notes):
+                return "This note was taken already."
+            return "" if note.strip() else "The note is empty."
+        case Answer():
+            return _refused_answer(state, arrival)
+        case _:
+            assert_never(arrival)
+
+
+def _refused_answer(state: RunState, answer: Answer) -> str:
+    asked = state.asked
+    if asked is None or state.answer is not None:
+        return f"Run {state.run} asks nothing at the moment."
+    if answer.choice not in asked.choices:
+        return (
+            f"{answer.choice!r} is no answer to {asked.question!r}. {nearest(answer.choice, asked.choices)}"
+        )
+    if answer.choice == ROLLBACK and not _is_lap(state, answer.argument):
+        return f"{ROLLBACK!r} needs a lap from 0 to {len(state.iterations)}, for example '{ROLLBACK} 1'."
+    if answer.choice == SWITCH and answer.argument not in state.plan.agent_names():
+        return f"{SWITCH!r} needs an agent. {nearest(answer.argument or '', state.plan.agent_names())}"
+    if answer.choice == REVIEW and state.pause:
+        return f"Run {state.run} is paused already."
+    return ""
+
+
+def _is_lap(state: RunState, argument: str | None) -> bool:
+    return (
+        argument is not None
+        and argument.isascii()
+        and argument.isdigit()
+        and state.snapshot_of(int(argument)) is not None
+    )

@@ -1,0 +1,48 @@
+"""A person decides after every lap."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from untilgreen.core.decision import Ask, Continue, Decision, Finish
+from untilgreen.core.model import Outcome
+from untilgreen.core.receive import ROLLBACK, SWITCH
+from untilgreen.core.rules import Signal
+from untilgreen.core.state import RunState
+
+CONTINUE, ACCEPT, STOP = "continue", "accept", "stop"
+
+
+class Manual(Struct, frozen=True, kw_only=True):
+    """Asks after every lap and waits without end: continue, accept, stop, roll back, other agent."""
+
+    def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+        """Ask, and turn the answer into what it means."""
+        lap, answer = state.iterations[-1].number, state.answer
+        if answer is None:
+            return _question(state, signals)
+        by = f" by {answer.by}" if answer.by else ""
+        if answer.choice == ACCEPT:
+            return Finish(outcome=Outcome.ACCEPTED, reason=f"lap {lap} was accepted{by}", leave=lap)
+        if answer.choice == STOP:
+            return Finish(outcome=Outcome.CANCELLED, reason=f"stopped after lap {lap}{by}")
+        if answer.choice == ROLLBACK:
+            target = int(answer.argument or 0)
+            return Continue(reason=f"back to lap {target}{by}", restore=target)
+        if answer.choice == SWITCH:
+            return Continue(reason=f"{answer.argument} goes on{by}", agent=answer.argument)
+        return Continue(reason=f"another lap was asked for{by}")
+
+
+def _question(state: RunState, signals: tuple[Signal, ...]) -> Ask:
+    last = state.iterations[-1]
+    seen = "".join(f" {signal.kind}: {signal.evidence}." for signal in signals)
+    switch = (SWITCH,) if len(state.plan.agents) > 1 else ()
+    return Ask(
+        question=f"Lap {last.number} scored {last.score:.2f}, {last.count} complaints left.{seen} What next?",
+        choices=(CONTINUE, ACCEPT, STOP, ROLLBACK, *switch),
+        default=CONTINUE,
+        reason="manual asks after every lap",
+        until=None,
+        metadata={"score": last.score, "signals": [signal.kind for signal in signals]},
+    )

@@ -1,0 +1,57 @@
+"""Every error a person can meet, as a sentence that ends with what to do about it."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class UntilgreenError(Exception):
+    """The root: its message is a sentence for the person at the terminal."""
+
+
+class UserError(UntilgreenError):
+    """Something the user wrote or asked for can't be done as it stands (exit 2, no traceback)."""
+
+
+class ConfigError(UserError):
+    """A key or value of the spec is wrong; the message names file, line and key where they are known."""
+
+
+class UnknownPlugin(UserError):
+    """A name that no plugin answers to; the message names the nearest one."""
+
+
+class WorkspaceNotReady(UserError):
+    """The directory can't be worked in as it is."""
+
+
+class AgentUnavailable(UntilgreenError):
+    """The agent is missing, not logged in, or out of quota (exit 4); the run stays open."""
+
+    def __init__(self, message: str, *, retry_at: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_at = retry_at
+
+
+class JournalError(UntilgreenError):
+    """The journal can't be read or written."""
+
+
+class JournalLocked(JournalError):
+    """Another process drives this run."""
+
+
+class JournalDamaged(JournalError):
+    """A line of the journal is not what was written."""
+
+
+class PluginFailed(UntilgreenError):
+    """What a plugin raised, with the plugin's kind and name in front of it."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of an error sentence: the name that was probably meant, or all that there are."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name.lower(), names, n=1)
+    if close:
+        return f"Did you mean {close[0]!r}?"
+    return "Known: " + (", ".join(names) or "none") + "."

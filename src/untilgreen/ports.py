@@ -1,0 +1,134 @@
+"""Every contract that touches the world, on one page; what implements one needs nothing else of ours."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
+
+from msgspec import Struct
+
+from untilgreen.core.brief import Brief
+from untilgreen.core.events import Event
+from untilgreen.core.model import Change, Reply, Verdict
+from untilgreen.core.state import RunState
+
+
+class Activity(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that an agent shows while it works: drawn and stored beside the journal, never folded."""
+
+    kind: Literal["text", "tool", "edit", "command", "output", "retry", "note"]
+    text: str
+
+
+def _unheard(activity: Activity) -> None:
+    """Nobody listens."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk:
+    """Where an agent works: its directory, how long it has, and whom it tells what it does."""
+
+    root: Path
+    seconds: float | None = None
+    """When the turn is over, from now; the engine ends it then, an agent may use it to plan."""
+    silence: float | None = None
+    """How long it may stay silent before it counts as stalled."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables on top of the driver's own."""
+    report: Callable[[Activity], None] = _unheard
+    transcript: Path | None = None
+    """Where the raw stream is kept."""
+    tree: Path | None = None
+    """Where the processes of the turn are noted, so that a later driver can end them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """Where a gate looks: the workspace as it is now, and a file for all that the gate prints."""
+
+    root: Path
+    lap: int = 0
+    snapshot: str = ""
+    base: str = ""
+    """The untouched tree."""
+    output: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+class Restoration(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a restore did: the way back, and the files it left alone because somebody else changed them."""
+
+    before: str
+    kept: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """One coding agent; it never decides that the work is done."""
+
+    async def work(self, brief: Brief, desk: Desk) -> Reply:
+        """Take one turn. Failure of the turn is a reply; only an agent that can't be used at all raises."""
+
+
+@runtime_checkable
+class Gate(Protocol):
+    """One check; it does not know its own name."""
+
+    async def check(self, workspace: Site) -> Verdict:
+        """Look at the workspace and say what is wrong with it."""
+
+
+@runtime_checkable
+class Workspace(Protocol):
+    """The files that are worked on, and the trees that are kept of them."""
+
+    @property
+    def root(self) -> Path:
+        """Where agents and gates are started."""
+
+    async def snapshot(self, label: str) -> str:
+        """Keep what is there now, under a label, and give its identity; equal content, equal identity."""
+
+    async def changes(self, before: str, after: str) -> Sequence[Change]:
+        """Which paths differ between two snapshots."""
+
+    async def restore(self, snapshot: str, known: str | None) -> Restoration:
+        """Bring a snapshot back; what differs from `known` is somebody else's and stays."""
+
+    async def diff(self, before: str, after: str) -> str:
+        """The difference as a unified diff."""
+
+
+@runtime_checkable
+class Journal(Protocol):
+    """The truth about one run: events in order, durable before `append` returns, one writer."""
+
+    async def append(self, event: Event) -> None:
+        """Write one event so that a crash right after it can't lose it."""
+
+    async def events(self) -> Sequence[Event]:
+        """All events so far."""
+
+    def follow(self, after: int = 0) -> AsyncIterator[Event]:
+        """Events from the given position on, and then each new one; ends after the run has finished."""
+
+
+@runtime_checkable
+class Notifier(Protocol):
+    """Tells somebody who is not looking."""
+
+    async def notify(self, event: Event, state: RunState) -> None:
+        """Called after every event; most are none of its business."""
+
+
+@runtime_checkable
+class Clock(Protocol):
+    """Time, for everything that can't be replayed."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+
+    async def sleep_until(self, moment: float) -> None:
+        """Return when `now()` has reached that moment."""

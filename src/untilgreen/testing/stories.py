@@ -1,0 +1,207 @@
+"""A run as a line of text: `story("ab a -")` leaves findings a and b, then only a, then none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from untilgreen.core.brief import compose
+from untilgreen.core.claims import claimed, tag
+from untilgreen.core.decide import Policy, decide
+from untilgreen.core.defaults import default_detectors, promise_of, tuned, with_claim
+from untilgreen.core.events import (
+    Answered,
+    Attached,
+    BriefOffered,
+    Event,
+    GateChecked,
+    RemedyTried,
+    Restored,
+    Resumed,
+    RunFinished,
+    RunStarted,
+    SnapshotTaken,
+    TurnEnded,
+)
+from untilgreen.core.excerpt import kept_reply, kept_verdict
+from untilgreen.core.fold import apply
+from untilgreen.core.foregone import foregone
+from untilgreen.core.limits import Limits
+from untilgreen.core.model import ErrorClass, Finding, GateSpec, PartSpec, Plan, Promise, Reply, Verdict
+from untilgreen.core.rules import Detector, Strategy
+from untilgreen.core.state import RunState
+from untilgreen.core.step import (
+    AwaitAnswer,
+    AwaitResume,
+    CheckGates,
+    Conclude,
+    Decide,
+    Halt,
+    Restore,
+    Step,
+    TakeDefault,
+    TakeSnapshot,
+    TryRemedy,
+    Wait,
+    Work,
+    next_step,
+)
+from untilgreen.errors import UserError
+
+GATE = "tests"
+_WORD = re.compile(r"(?P<findings>[a-z]*|-)(?P<marks>[*=!?]*)")
+_SYLLABLES = ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru")
+
+
+class Script:
+    """What each lap of a story does; the last word repeats when the story runs out."""
+
+    def __init__(self, played: str) -> None:
+        """Read `letters` for findings left, `-` for none, then any of `* = ! ?`."""
+        words = played.split()
+        if not words:
+            raise UserError("The story is empty. Write one word for each lap, for example 'ab a -'.")
+        self.marks: list[str] = []
+        self.findings: list[str] = []
+        for word in words:
+            match = _WORD.fullmatch(word)
+            if match is None:
+                raise UserError(
+                    f"{word!r} is no word of a story. Write letters for findings or '-', then any of '*=!?'."
+                )
+            before = self.findings[-1] if self.findings else "a"
+            self.findings.append(match["findings"].replace("-", "") if match["findings"] else before)
+            self.marks.append(match["marks"])
+        self.most = max(map(len, self.findings))
+
+    def reply(self, lap: int, promise: Promise | None) -> Reply:
+        """Answers differ from lap to lap, unless the word says that nothing changed."""
+        marks = self._mark(lap)
+        spoken = lap
+        while "=" in self._mark(spoken) and spoken > 1:
+            spoken -= 1
+        text = " ".join(_spell(spoken) + syllable for syllable in _SYLLABLES)
+        if "*" in marks and promise is not None:
+            text += f"\n{tag(promise)}"
+        error: ErrorClass | None = "crash" if "!" in marks else "question" if "?" in marks else None
+        return Reply(text=text, error=error)
+
+    def verdict(self, lap: int) -> Verdict:
+        """What the gate says after that lap."""
+        left = sorted(set(self.findings[self._place(lap)]))
+        score = 1 - len(left) / self.most if self.most else 1.0
+        if not left:
+            return Verdict(status="pass", score=1.0)
+        return Verdict(status="fail", score=score, findings=tuple(Finding(id=letter) for letter in left))
+
+    def moves(self, lap: int) -> bool:
+        """Whether the lap changes the tree."""
+        return "=" not in self._mark(lap)
+
+    def _mark(self, lap: int) -> str:
+        return self.marks[self._place(lap)]
+
+    def _place(self, lap: int) -> int:
+        return min(max(lap, 1), len(self.marks)) - 1
+
+
+def story(
+    played: str,
+    strategy: Strategy,
+    *,
+    limits: Limits | None = None,
+    detectors: Sequence[Detector] | None = None,
+    remedies: Sequence[str] = (),
+    promise: str | None = None,
+) -> RunState:
+    """Play a run without I/O and without a baseline, and give its last state."""
+    *_, (state, _) = tell(
+        played, strategy, limits=limits, detectors=detectors, remedies=remedies, promise=promise
+    )
+    return state
+
+
+def tell(
+    played: str,
+    strategy: Strategy,
+    *,
+    limits: Limits | None = None,
+    detectors: Sequence[Detector] | None = None,
+    remedies: Sequence[str] = (),
+    promise: str | None = None,
+    agents: Sequence[str] = ("agent",),
+) -> Iterator[tuple[RunState, Event]]:
+    """The same, event by event, each with the state after it."""
+    script = Script(played)
+    given = promise_of(strategy, promise)
+    policy = Policy(
+        strategy=strategy,
+        detectors=tuned(default_detectors() if detectors is None else detectors, strategy),
+    )
+    plan = Plan(
+        task="make it green",
+        gates=with_claim((GateSpec(name=GATE),), given),
+        agents=tuple(PartSpec(name=name) for name in agents),
+        strategy=PartSpec(name=type(strategy).__name__.lower()),
+        remedies=tuple(remedies),
+        limits=limits or Limits(),
+        promise=given,
+        baseline=False,
+    )
+    state: RunState | None = None
+    for opening in (RunStarted(at=0.0, run="story", plan=plan), Attached(at=0.0)):
+        state = apply(state, opening)
+        yield state, opening
+    assert state is not None
+    while (step := next_step(state)) is not None:
+        for event in _happens(step, state, script, policy):
+            state = apply(state, event)
+            yield state, event
+
+
+def _happens(step: Step, state: RunState, script: Script, policy: Policy) -> Iterator[Event]:  # noqa: C901 - one case per step
+    at = state.now + 1
+    match step:
+        case TakeSnapshot(lap=lap, phase=phase):
+            moved = phase == "turn" and script.moves(lap)
+            tree = f"tree-{lap}" if moved else state.tree or "tree-0"
+            yield SnapshotTaken(at=at, lap=lap, phase=phase, snapshot=tree)
+        case Work(lap=lap, agent=agent):
+            brief = compose(state)
+            yield BriefOffered(at=at, lap=lap, agent=agent)
+            reply, promise = script.reply(lap, state.plan.promise), state.plan.promise
+            said = promise is not None and claimed(reply.text, brief.text, promise)
+            yield TurnEnded(at=at + 1, lap=lap, reply=kept_reply(reply), claim=said)
+        case CheckGates(lap=lap, gates=gates):
+            for name in gates:
+                assert state.open is not None
+                clear = foregone(state, state.open, state.plan.gate(name))
+                yield GateChecked(
+                    at=at, lap=lap, gate=name, verdict=clear or kept_verdict(script.verdict(lap))
+                )
+        case Decide():
+            yield decide(state, policy, at)
+        case TryRemedy(lap=lap, rung=rung):
+            yield RemedyTried(at=at, lap=lap, rung=rung)
+        case Restore(lap=lap, snapshot=snapshot, why=why):
+            yield Restored(at=at, lap=lap, snapshot=snapshot, before=state.tree or "", why=why)
+        case TakeDefault(choice=choice):
+            yield Answered(at=at, choice=choice, by="default")
+        case AwaitAnswer():
+            yield Answered(at=at, choice="continue", by="story")
+        case Wait(until=until):
+            yield Resumed(at=until)
+        case AwaitResume():
+            yield Resumed(at=at, by="story")
+        case Halt(cause=cause):
+            raise UserError(f"The story came to a halt: {cause}.")
+        case Conclude(outcome=outcome, reason=reason):
+            yield RunFinished(at=at, outcome=outcome, reason=reason)
+        case _:
+            assert_never(step)
+
+
+def _spell(number: int) -> str:
+    """A number in letters, since normalising takes digits away."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
