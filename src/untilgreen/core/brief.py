@@ -90,7 +90,7 @@ def _only_the_claim_is_missing(state: RunState, last: Iteration) -> str:
         return ""
     early = state.plan.promise.min - last.number
     if last.claim and early > 0:
-        return f"# Everything is green\n\nYour claim came early; from lap {last.number + early} on it is heard."
+        return f"# Everything is green\n\nYour claim came early; from lap {last.number + early} on it counts."
     return (
         "# Everything is green\n\nAll gates pass. If the task is done, say so as shown below; "
         "if not, do what is left and say what it was."

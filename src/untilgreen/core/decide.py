@@ -43,9 +43,21 @@ def decide(state: RunState, policy: Policy, at: float) -> Event:
         if breach := breached_apart_from_laps(seen):
             return Decided(at=at, lap=lap.number, decision=_exhausted(seen, policy, breach.reason, ()))
         return LapVoided(at=at, lap=lap.number, reason="the turn was interrupted and used no lap")
-    signals = tuple(signal for detector in policy.detectors if (signal := detector.detect(seen)))
+    signals = _signals(seen, policy)
     decision, escalated = _ladder(seen, policy, signals)
     return Decided(at=at, lap=lap.number, decision=decision, signals=signals, escalated=escalated)
+
+
+def _signals(state: RunState, policy: Policy) -> tuple[Signal, ...]:
+    seen = []
+    for detector in policy.detectors:
+        try:
+            signal = detector.detect(state)
+        except Exception as error:
+            raise _failed("Detector", detector, error) from error
+        if signal is not None:
+            seen.append(signal)
+    return tuple(seen)
 
 
 def _ladder(state: RunState, policy: Policy, signals: tuple[Signal, ...]) -> tuple[Decision, tuple[str, ...]]:
@@ -80,7 +92,13 @@ def _green(state: RunState, last: Iteration) -> Finish:
 
 
 def _ask_the_strategy(state: RunState, policy: Policy, signals: tuple[Signal, ...]) -> Decision:
-    decision = policy.strategy.decide(state, signals)
+    try:
+        decision = policy.strategy.decide(state, signals)
+    except Exception as error:
+        raise _failed("Strategy", policy.strategy, error) from error
+    if not isinstance(decision, Continue | Finish | Ask):
+        name = type(policy.strategy).__name__
+        raise PluginFailed(f"Strategy {name} answered {decision!r}. Let it return Continue, Finish or Ask.")
     if isinstance(decision, Ask):
         return decision
     if isinstance(decision, Finish):
@@ -97,6 +115,10 @@ def _ask_the_strategy(state: RunState, policy: Policy, signals: tuple[Signal, ..
     advice = [signal.advice for signal in signals if signal.strength == "nudge" and signal.advice]
     hints = [*([decision.hint] if decision.hint else []), *advice]
     return replace(decision, hint="\n".join(hints) or None)
+
+
+def _failed(kind: str, plugin: object, error: Exception) -> PluginFailed:
+    return PluginFailed(f"{kind} {type(plugin).__name__} raised {type(error).__name__}: {error}")
 
 
 def _exhausted(state: RunState, policy: Policy, reason: str, signals: tuple[Signal, ...]) -> Finish:

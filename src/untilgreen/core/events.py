@@ -101,7 +101,6 @@ class RemedyTried(_Event, frozen=True, kw_only=True, omit_defaults=True):
 
     lap: int
     rung: str
-    agent: str | None = None
 
 
 class Restored(_Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -233,13 +233,7 @@ def _remedy_tried(state: RunState, event: RemedyTried) -> RunState:
     lap = state.open
     if lap is not None and event.rung in ("fresh", "switch"):
         lap = replace(lap, fresh=True)
-    return replace(
-        state,
-        open=lap,
-        tried=(*state.tried, event.rung),
-        remedy_due=None,
-        agent=event.agent or state.agent,
-    )
+    return replace(state, open=lap, tried=(*state.tried, event.rung), remedy_due=None)
 
 
 def _again(state: RunState, lap: Open) -> RunState:

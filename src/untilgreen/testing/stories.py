@@ -106,6 +106,54 @@ class Script:
         return min(max(lap, 1), len(self.marks)) - 1
 
 
+class Play:
+    """A story that can be told from the start, or from wherever a journal stands."""
+
+    def __init__(
+        self,
+        played: str,
+        strategy: Strategy,
+        *,
+        limits: Limits | None = None,
+        detectors: Sequence[Detector] | None = None,
+        remedies: Sequence[str] = (),
+        promise: str | None = None,
+        agents: Sequence[str] = ("agent",),
+    ) -> None:
+        """The same words as for `story`."""
+        self.script = Script(played)
+        given = promise_of(strategy, promise)
+        watching = default_detectors() if detectors is None else detectors
+        self.policy = Policy(strategy=strategy, detectors=tuned(watching, strategy))
+        self.plan = Plan(
+            task="make it green",
+            gates=with_claim((GateSpec(name=GATE),), given),
+            agents=tuple(PartSpec(name=name) for name in agents),
+            strategy=PartSpec(name=type(strategy).__name__.lower()),
+            remedies=tuple(remedies),
+            limits=limits or Limits(),
+            promise=given,
+            baseline=False,
+        )
+
+    def start(self) -> Iterator[tuple[RunState, Event]]:
+        """From the first event to the last."""
+        started = RunStarted(at=0.0, run="story", plan=self.plan)
+        state = apply(None, started)
+        yield state, started
+        yield from self.go_on(state)
+
+    def go_on(self, state: RunState) -> Iterator[tuple[RunState, Event]]:
+        """As a new driver would, also over a turn that a dead one left open."""
+        attached = Attached(at=state.now)
+        state = apply(state, attached)
+        yield state, attached
+        while (step := next_step(state)) is not None:
+            for event in _happens(step, state, self.script, self.policy):
+                state = apply(state, event)
+                yield state, event
+
+
 def story(
     played: str,
     strategy: Strategy,
@@ -116,9 +164,8 @@ def story(
     promise: str | None = None,
 ) -> RunState:
     """Play a run without I/O and without a baseline, and give its last state."""
-    *_, (state, _) = tell(
-        played, strategy, limits=limits, detectors=detectors, remedies=remedies, promise=promise
-    )
+    play = Play(played, strategy, limits=limits, detectors=detectors, remedies=remedies, promise=promise)
+    *_, (state, _) = play.start()
     return state
 
 
@@ -133,31 +180,15 @@ def tell(
     agents: Sequence[str] = ("agent",),
 ) -> Iterator[tuple[RunState, Event]]:
     """The same, event by event, each with the state after it."""
-    script = Script(played)
-    given = promise_of(strategy, promise)
-    policy = Policy(
-        strategy=strategy,
-        detectors=tuned(default_detectors() if detectors is None else detectors, strategy),
-    )
-    plan = Plan(
-        task="make it green",
-        gates=with_claim((GateSpec(name=GATE),), given),
-        agents=tuple(PartSpec(name=name) for name in agents),
-        strategy=PartSpec(name=type(strategy).__name__.lower()),
-        remedies=tuple(remedies),
-        limits=limits or Limits(),
-        promise=given,
-        baseline=False,
-    )
-    state: RunState | None = None
-    for opening in (RunStarted(at=0.0, run="story", plan=plan), Attached(at=0.0)):
-        state = apply(state, opening)
-        yield state, opening
-    assert state is not None
-    while (step := next_step(state)) is not None:
-        for event in _happens(step, state, script, policy):
-            state = apply(state, event)
-            yield state, event
+    return Play(
+        played,
+        strategy,
+        limits=limits,
+        detectors=detectors,
+        remedies=remedies,
+        promise=promise,
+        agents=agents,
+    ).start()
 
 
 def _happens(step: Step, state: RunState, script: Script, policy: Policy) -> Iterator[Event]:  # noqa: C901 - one case per step

@@ -1,0 +1,73 @@
+"""Everything a runner works with, put together by wiring or by a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from untilgreen.core.decide import Policy
+from untilgreen.ports import Activity, Agent, Clock, Gate, Workspace
+
+
+class Files(Protocol):
+    """Where a run keeps what is too long for its journal."""
+
+    def transcript(self, lap: int, attempt: int) -> Path | None:
+        """The agent's raw stream."""
+
+    def output(self, lap: int, gate: str) -> Path | None:
+        """All that a gate printed."""
+
+    def tree(self) -> Path | None:
+        """The note about the processes of the turn under way."""
+
+    def keep_brief(self, lap: int, attempt: int, text: str) -> None:
+        """What the agent was told."""
+
+    def report(self, lap: int, activity: Activity) -> None:
+        """What the agent shows while it works."""
+
+    def pointer(self, path: Path | None) -> str | None:
+        """A path as an event names it, relative to the run."""
+
+
+class NoFiles:
+    """Keeps nothing, for runs that live in memory."""
+
+    def transcript(self, lap: int, attempt: int) -> Path | None:
+        """Nowhere."""
+        return None
+
+    def output(self, lap: int, gate: str) -> Path | None:
+        """Nowhere."""
+        return None
+
+    def tree(self) -> Path | None:
+        """Nowhere."""
+        return None
+
+    def keep_brief(self, lap: int, attempt: int, text: str) -> None:
+        """Forget it."""
+
+    def report(self, lap: int, activity: Activity) -> None:
+        """Forget it."""
+
+    def pointer(self, path: Path | None) -> str | None:
+        """Nothing to point at."""
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The agents and gates by name, the workspace, the judge, the clock."""
+
+    agents: Mapping[str, Agent]
+    gates: Mapping[str, Gate]
+    workspace: Workspace
+    policy: Policy
+    clock: Clock
+    files: Files = field(default_factory=NoFiles)
+    agent_env: Mapping[str, str] = field(default_factory=dict)
+    gate_env: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,191 @@
+"""Doing a step: one case for each, through a port, ending in what happened."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Protocol, assert_never
+
+import anyio
+
+from untilgreen.core.brief import Brief, compose
+from untilgreen.core.claims import claimed
+from untilgreen.core.decide import decide
+from untilgreen.core.events import (
+    Answered,
+    BriefOffered,
+    Event,
+    GateChecked,
+    Halted,
+    RemedyTried,
+    Restored,
+    Resumed,
+    RunFinished,
+    SnapshotTaken,
+    TurnEnded,
+)
+from untilgreen.core.excerpt import kept_reply
+from untilgreen.core.limits import ceiling, seconds_left
+from untilgreen.core.model import Change, Reply, Verdict
+from untilgreen.core.state import RunState
+from untilgreen.core.step import (
+    AwaitAnswer,
+    AwaitResume,
+    CheckGates,
+    Conclude,
+    Decide,
+    Halt,
+    Restore,
+    Step,
+    TakeDefault,
+    TakeSnapshot,
+    TryRemedy,
+    Wait,
+    Work,
+)
+from untilgreen.core.units import show_duration
+from untilgreen.engine.gating import check_stage
+from untilgreen.engine.parts import Parts
+from untilgreen.engine.seat import Seat
+from untilgreen.errors import AgentUnavailable
+from untilgreen.ports import Desk
+
+MOST_CHANGES = 200
+
+
+class Driver(Protocol):
+    """What a step needs of the runner."""
+
+    parts: Parts
+    seat: Seat
+
+    @property
+    def state(self) -> RunState:
+        """What is known now."""
+
+    async def record(self, event: Event) -> None:
+        """Write down what happened."""
+
+
+async def perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case per step
+    """Do the step and record what came of it."""
+    now = driver.parts.clock.now
+    match step:
+        case TakeSnapshot():
+            await _snapshot(step, driver)
+        case Work():
+            await _work(step, driver)
+        case CheckGates(lap=lap, gates=gates):
+
+            async def judged(gate: str, verdict: Verdict) -> None:
+                await driver.record(GateChecked(at=now(), lap=lap, gate=gate, verdict=verdict))
+
+            await check_stage(driver.state, gates, driver.parts, judged)
+        case Decide():
+            await driver.record(decide(driver.state, driver.parts.policy, now()))
+        case TryRemedy(lap=lap, rung=rung):
+            await driver.record(RemedyTried(at=now(), lap=lap, rung=rung))
+        case Restore(lap=lap, snapshot=snapshot, why=why):
+            done = await driver.parts.workspace.restore(snapshot, driver.state.tree)
+            await driver.record(
+                Restored(at=now(), lap=lap, snapshot=snapshot, before=done.before, kept=done.kept, why=why)
+            )
+        case AwaitAnswer(until=until):
+            await _until(until, driver)
+            asked = driver.state.asked
+            await driver.record(Answered(at=now(), choice=asked.default if asked else "", by="default"))
+        case TakeDefault(choice=choice):
+            await driver.record(Answered(at=now(), choice=choice, by="default"))
+        case AwaitResume():
+            await _until(None, driver)
+        case Wait(until=until):
+            await _until(until, driver)
+            await driver.record(Resumed(at=now()))
+        case Halt():
+            return
+        case Conclude():
+            await _conclude(step, driver)
+        case _:
+            assert_never(step)
+
+
+async def _snapshot(step: TakeSnapshot, driver: Driver) -> None:
+    workspace, lap = driver.parts.workspace, driver.state.open
+    label = str(step.lap) if step.phase in ("turn", "confirm") else f"{step.lap}-{step.phase}"
+    snapshot = await workspace.snapshot(label)
+    changes: tuple[Change, ...] = ()
+    if step.phase == "turn" and lap is not None and lap.base not in (None, snapshot):
+        changes = tuple(await workspace.changes(lap.base or "", snapshot))
+    await driver.record(
+        SnapshotTaken(
+            at=driver.parts.clock.now(),
+            lap=step.lap,
+            phase=step.phase,
+            snapshot=snapshot,
+            changes=changes[:MOST_CHANGES],
+            more=max(0, len(changes) - MOST_CHANGES),
+        )
+    )
+
+
+async def _work(step: Work, driver: Driver) -> None:
+    """The agent's turn: what it was told is recorded before it starts, what came back when it ends."""
+    parts, brief = driver.parts, compose(driver.state)
+    parts.files.keep_brief(step.lap, step.attempt, brief.text)
+    await driver.record(
+        BriefOffered(
+            at=parts.clock.now(),
+            lap=step.lap,
+            agent=step.agent,
+            session=brief.session,
+            seat=driver.seat.name,
+            digest=blake2b(brief.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(),
+            size=len(brief.text),
+        )
+    )
+    try:
+        reply = await _turn(step, driver, brief)
+    except AgentUnavailable as error:
+        await driver.record(Halted(at=parts.clock.now(), cause="agent", detail=str(error)))
+        return
+    promise = driver.state.plan.promise
+    claim = promise is not None and claimed(reply.text, brief.text, promise)
+    await driver.record(TurnEnded(at=parts.clock.now(), lap=step.lap, reply=kept_reply(reply), claim=claim))
+
+
+async def _turn(step: Work, driver: Driver, brief: Brief) -> Reply:
+    parts, seconds = driver.parts, seconds_left(driver.state)
+    silence = ceiling(driver.state.plan.limits.silence)
+    desk = Desk(
+        root=parts.workspace.root,
+        seconds=seconds,
+        silence=silence if silence < seconds else None,
+        env=parts.agent_env,
+        report=lambda activity: parts.files.report(step.lap, activity),
+        transcript=parts.files.transcript(step.lap, step.attempt),
+        tree=parts.files.tree(),
+    )
+    with anyio.move_on_after(seconds):
+        return await parts.agents[step.agent].work(brief, desk)
+    return Reply(error="timeout", detail=f"ended after {show_duration(seconds)}, all it had")
+
+
+async def _until(moment: float | None, driver: Driver) -> None:
+    """Wait for a moment, or for whatever makes this step unwanted."""
+    if moment is None:
+        await anyio.sleep_forever()
+    else:
+        await driver.parts.clock.sleep_until(moment)
+
+
+async def _conclude(step: Conclude, driver: Driver) -> None:
+    best = driver.state.best
+    await driver.record(
+        RunFinished(
+            at=driver.parts.clock.now(),
+            outcome=step.outcome,
+            reason=step.reason,
+            best=best.lap if best else None,
+            best_snapshot=best.snapshot if best else None,
+            final_snapshot=driver.state.tree,
+        )
+    )

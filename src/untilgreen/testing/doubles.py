@@ -1,0 +1,68 @@
+"""An agent, a gate and a clock that follow a script, for tests and demos without any model."""
+
+from __future__ import annotations
+
+import anyio
+import anyio.lowlevel
+
+from untilgreen.core.brief import Brief
+from untilgreen.core.model import Promise, Reply, Verdict
+from untilgreen.ports import Activity, Desk, Site
+from untilgreen.testing.stories import Script
+
+MARK = "lap.txt"
+"""The file in which a scripted agent says how far it is, and where the scripted gate looks."""
+
+
+class FakeClock:
+    """Time that passes when it is looked at or slept through, and never otherwise."""
+
+    def __init__(self, start: float = 1_000.0, tick: float = 0.001) -> None:
+        """Each look costs one tick."""
+        self.time = start
+        self.tick = tick
+
+    def now(self) -> float:
+        """The present moment, and a tick has passed."""
+        self.time += self.tick
+        return self.time
+
+    async def sleep_until(self, moment: float) -> None:
+        """Be there at once; others get a turn."""
+        await anyio.lowlevel.checkpoint()
+        self.time = max(self.time, moment)
+
+
+class ScriptedAgent:
+    """Plays a story in real files: what a lap leaves behind is what the scripted gate will see."""
+
+    def __init__(self, played: str, promise: Promise | None = None) -> None:
+        """The story in the words of `story`; a promise where the run asks for one."""
+        self.script = Script(played)
+        self.promise = promise
+        self.briefs: list[Brief] = []
+
+    async def work(self, brief: Brief, desk: Desk) -> Reply:
+        """Leave the mark of this lap, and answer as the story says."""
+        self.briefs.append(brief)
+        desk.report(Activity(kind="text", text=f"lap {brief.lap}"))
+        await anyio.lowlevel.checkpoint()
+        if self.script.moves(brief.lap):
+            await anyio.Path(desk.root / MARK).write_text(str(brief.lap))
+        return self.script.reply(brief.lap, self.promise)
+
+
+class ScriptedGate:
+    """Says what the story says about the lap whose mark it finds."""
+
+    def __init__(self, played: str) -> None:
+        """The story in the words of `story`."""
+        self.script = Script(played)
+        self.checks = 0
+
+    async def check(self, workspace: Site) -> Verdict:
+        """Look for the mark; without one, nothing was done yet."""
+        self.checks += 1
+        mark = anyio.Path(workspace.root / MARK)
+        lap = int(await mark.read_text()) if await mark.exists() else 0
+        return self.script.verdict(lap)

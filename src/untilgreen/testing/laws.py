@@ -1,0 +1,126 @@
+"""What every strategy and every detector must hold to; each law fails with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from untilgreen.core.decide import Policy
+from untilgreen.core.decision import Ask, Continue, Decision, Finish
+from untilgreen.core.events import Event
+from untilgreen.core.fold import fold
+from untilgreen.core.limits import Limits
+from untilgreen.core.rules import Detector, Settles, Signal, Strategy
+from untilgreen.core.state import RunState
+from untilgreen.testing.stories import Play
+
+STORIES = (
+    "a -",
+    "abc ab a -",
+    "a",
+    "a=",
+    "a b",
+    "ab a ab a",
+    "abc abd abe abf",
+    "!",
+    "a! a! -",
+    "?",
+    "-",
+    "a* a* -*",
+    "abcd abc ab= a! b? c* d= -*",
+    "ab ba cd dc ef fe gh hg ij",
+)
+_CEILING = Limits(iterations=12, errors=4)
+
+
+def strategy_laws(strategy: Strategy) -> None:
+    """Same state, same answer; an answer everywhere; bounded; not asked when green; safe to interrupt."""
+    for played, remedies in product(STORIES, ((), ("hint", "fresh", "best", "ask"))):
+        watched = _Watched(strategy)
+        events = [event for _, event in _play(played, watched, remedies).start()]
+        _check_the_end(strategy, played, events)
+        for cut in range(1, len(events)):
+            _check_a_crash(watched, played, remedies, events, cut)
+
+
+def detector_laws(detector: Detector) -> None:
+    """Same state, same signal; laps that exist; evidence in words; silent before the first lap."""
+    name = type(detector).__name__
+    for played in STORIES:
+        for state, _ in _play(played, _Patient(), ()).start():
+            signal, again = detector.detect(state), detector.detect(state)
+            assert signal == again, f"{name} saw {signal} and then {again} in one state of {played!r}."
+            if signal is None:
+                continue
+            laps = {lap.number for lap in state.iterations}
+            assert set(signal.laps) <= laps, f"{name} names laps {signal.laps} of {sorted(laps)}."
+            assert signal.laps, f"{name} names no lap that shows what it saw."
+            assert signal.evidence.strip(), f"{name} gives no evidence."
+
+
+class _Watched:
+    """A strategy that is asked twice and never when everything is green."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self.strategy = strategy
+
+    def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+        """The strategy's own answer, after looking at how it was given."""
+        name = type(self.strategy).__name__
+        assert state.iterations, f"{name} was asked before the first lap."
+        assert not state.iterations[-1].green, f"{name} was asked though all gates are green."
+        answer, again = (self.strategy.decide(state, signals) for _ in range(2))
+        assert answer == again, f"{name} answered {answer} and then {again} to the same state."
+        assert isinstance(answer, Continue | Finish | Ask), (
+            f"{name} answered {answer!r}, which is no decision."
+        )
+        assert 0.0 <= answer.confidence <= 1.0, f"{name} has a confidence of {answer.confidence}."
+        if not isinstance(answer, Ask):
+            assert answer.reason.strip(), f"{name} gives no reason."
+        return answer
+
+    def settle(self, state: RunState, finish: Finish) -> Finish:
+        """Handed through where the strategy has it."""
+        return self.strategy.settle(state, finish) if isinstance(self.strategy, Settles) else finish
+
+
+class _Patient:
+    """Never gives up by itself, so that a detector sees as many laps as the limits allow."""
+
+    def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+        """Go on."""
+        return Continue(reason="for the detector's sake")
+
+
+def _play(played: str, strategy: Strategy | _Watched, remedies: Sequence[str]) -> Play:
+    """With the plan and the detectors that the strategy itself asks for, watched or not."""
+    inner = strategy.strategy if isinstance(strategy, _Watched) else strategy
+    play = Play(played, inner, limits=_CEILING, remedies=remedies, promise="DONE" if "*" in played else None)
+    play.policy = Policy(strategy=strategy, detectors=play.policy.detectors)
+    return play
+
+
+def _check_the_end(strategy: Strategy, played: str, events: Sequence[Event]) -> None:
+    name, state = type(strategy).__name__, fold(events)
+    assert state is not None and state.outcome is not None, f"{name} never ends {played!r}."  # noqa: PT018
+    assert len(state.iterations) <= 12, f"{name} used {len(state.iterations)} of 12 laps in {played!r}."
+
+
+def _check_a_crash(
+    strategy: _Watched, played: str, remedies: Sequence[str], events: Sequence[Event], cut: int
+) -> None:
+    """Die after any event, come back, and end the same way; only the failure count may differ."""
+    name = type(strategy.strategy).__name__
+    whole, before = fold(events), fold(events[:cut])
+    assert whole is not None and before is not None  # noqa: PT018 - the first event is always there
+    if "!" in played or before.outcome is not None:
+        return
+    *_, (broken, _) = _play(played, strategy, remedies).go_on(before)
+    assert (broken.outcome, _laps(broken)) == (whole.outcome, _laps(whole)), (
+        f"{name} ends {played!r} as {broken.outcome} in {_laps(broken)} laps after a crash behind event {cut}, "
+        f"and as {whole.outcome} in {_laps(whole)} without."
+    )
+
+
+def _laps(state: RunState) -> int:
+    return len(state.iterations)
