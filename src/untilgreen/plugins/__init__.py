@@ -1,0 +1,193 @@
+"""The one door for strategies, detectors, gates, agents and notifiers: a name in the spec → an object.
+
+A plugin is a class, or a function, that takes its options as keywords and whose result has the one method
+of its kind. It is named by a short name (built-in, registered, or an entry point of an installed package in
+the group `untilgreen.KIND`), by a file (`./rules.py:Patient`) or by a module (`acme.rules:Patient`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from untilgreen.core.model import PartSpec
+from untilgreen.errors import ConfigError, UnknownPlugin, UserError, nearest
+from untilgreen.plugins.kinds import BUILT_IN, Kind, contract_of
+from untilgreen.plugins.making import make
+from untilgreen.plugins.places import Factory, InFile, InModule, from_file, from_module, place_of, source_of
+
+__all__ = ["Created", "Factory", "Kind", "PluginInfo", "Plugins", "registry", "source_of"]
+
+_SHORT_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+
+
+class PluginInfo(Struct, frozen=True, kw_only=True):
+    """One row of `untilgreen plugins`."""
+
+    name: str
+    kind: Kind
+    origin: str
+    """`built-in`, `registered`, or `package NAME VERSION`."""
+    summary: str = ""
+    """The first line of its docstring."""
+    problem: str = ""
+    """Why it can't be used, as a sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Created:
+    """A plugin, and how the journal remembers it."""
+
+    object: Any
+    spec: PartSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Offer:
+    """Something that answers to a short name."""
+
+    name: str
+    origin: str
+    target: str | Factory
+
+    def load(self, who: str) -> Factory:
+        if not isinstance(self.target, str):
+            return self.target
+        module, _, attribute = self.target.partition("[")[0].replace(" ", "").partition(":")
+        return from_module(module, attribute, f"{who} from {self.origin}")
+
+
+class Plugins:
+    """Finds, makes, lists and takes plugins; a process has one, `registry`."""
+
+    def __init__(self) -> None:
+        self._registered: dict[tuple[Kind, str], Factory] = {}
+
+    def list(self, kind: Kind) -> tuple[PluginInfo, ...]:
+        """Everything that answers to a short name, those that can't be used included."""
+        contract_of(kind)
+        offers = (*self._built_in(kind), *self._added(kind))
+        return tuple(
+            _info(kind, offer, [rival for rival in offers if rival.name == offer.name]) for offer in offers
+        )
+
+    def has(self, kind: Kind, name: str, *, base: Path | None = None) -> bool:
+        """Whether something answers to the name, be it broken; files and modules are loaded to see."""
+        contract_of(kind)
+        if place_of(name) is None:
+            return bool(self._offers(kind, name))
+        try:
+            self._find(kind, name, base, {})
+        except UnknownPlugin:
+            return False
+        except ConfigError:
+            return True
+        return True
+
+    def create(
+        self,
+        kind: Kind,
+        name: str,
+        options: Mapping[str, Any] | None = None,
+        *,
+        base: Path | None = None,
+        copies: Mapping[str, Path] | None = None,
+    ) -> Created:
+        """Make the plugin of that name with these options.
+
+        Relative paths start at `base`, the spec's directory. `copies` has, by name as written, the files
+        that are loaded in place of those that the names point to: the run's own copies.
+        """
+        contract, given = contract_of(kind), dict(options or {})
+        factory, origin = self._find(kind, name, base, copies or {})
+        made = make(factory, given, contract, _who(kind, name))
+        return Created(object=made, spec=PartSpec(name=name, origin=origin, options=given))
+
+    def register(self, kind: Kind, name: str, factory: Factory) -> None:
+        """Let a short name stand for a class or a function, for as long as the process lives."""
+        contract_of(kind)
+        if not _SHORT_NAME.fullmatch(name):
+            raise ConfigError(
+                f"{name!r} can't be the name of a {kind}. Use letters, digits, '_', '-' and '.' only."
+            )
+        if not callable(factory):
+            raise ConfigError(
+                f"{_who(kind, name)} must be a class or a function, and {factory!r} is neither."
+            )
+        mine = _Offer(name=name, origin="registered", target=factory)
+        if taken := self._offers(kind, name):
+            raise _conflict(kind, (*taken, mine))
+        self._registered[kind, name] = factory
+
+    def _find(
+        self, kind: Kind, name: str, base: Path | None, copies: Mapping[str, Path]
+    ) -> tuple[Factory, str]:
+        """The factory, and where it came from."""
+        who, place = _who(kind, name), place_of(name)
+        if isinstance(place, InFile):
+            source = place.source(base)
+            return from_file(copies.get(name, source), place.attribute, who), str(source)
+        if isinstance(place, InModule):
+            return from_module(place.module, place.attribute, who), f"module {place.module}"
+        offers = self._offers(kind, name)
+        if not offers:
+            known = {offer.name for offer in (*self._built_in(kind), *self._added(kind))}
+            raise UnknownPlugin(f"No {kind} named {name!r}. {nearest(name, known)}")
+        if len(offers) > 1:
+            raise _conflict(kind, offers)
+        return offers[0].load(who), offers[0].origin
+
+    def _offers(self, kind: Kind, name: str) -> tuple[_Offer, ...]:
+        """What answers to a short name; for a built-in nobody else is asked, which keeps that quick."""
+        mine = tuple(offer for offer in self._built_in(kind) if offer.name == name)
+        return mine or tuple(offer for offer in self._added(kind) if offer.name == name)
+
+    def _built_in(self, kind: Kind) -> Iterator[_Offer]:
+        for name, target in BUILT_IN[kind].items():
+            yield _Offer(name=name, origin="built-in", target=target)
+
+    def _added(self, kind: Kind) -> Iterator[_Offer]:
+        """What this process registered, and what installed packages offer."""
+        for (of, name), factory in self._registered.items():
+            if of == kind:
+                yield _Offer(name=name, origin="registered", target=factory)
+        from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import, and most runs do without
+
+        for point in entry_points(group=f"untilgreen.{kind}"):
+            package = f"package {point.dist.name} {point.dist.version}" if point.dist else "a package"
+            yield _Offer(name=point.name, origin=package, target=point.value)
+
+
+registry = Plugins()
+"""The one of this process."""
+
+
+def _who(kind: Kind, name: str) -> str:
+    return f"The {kind} {name!r}"
+
+
+def _info(kind: Kind, offer: _Offer, rivals: list[_Offer]) -> PluginInfo:
+    """A row about an offer; what is wrong with it is part of the row."""
+    summary = problem = ""
+    if len(rivals) > 1 and offer.origin != "built-in":
+        problem = str(_conflict(kind, rivals))
+    try:
+        lines = (offer.load(_who(kind, offer.name)).__doc__ or "").strip().splitlines()
+        summary = lines[0] if lines else ""
+    except UserError as error:
+        problem = problem or str(error)
+    return PluginInfo(name=offer.name, kind=kind, origin=offer.origin, summary=summary, problem=problem)
+
+
+def _conflict(kind: Kind, offers: Sequence[_Offer]) -> ConfigError:
+    origins = " and ".join(offer.origin for offer in offers)
+    places = [repr(offer.target) for offer in offers if offer.origin.startswith("package")]
+    way_out = f", or name the one that is meant by its place: {' or '.join(places)}" if places else ""
+    return ConfigError(
+        f"{_who(kind, offers[0].name)} is offered more than once: {origins}. Rename one{way_out}."
+    )

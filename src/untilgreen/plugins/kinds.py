@@ -1,0 +1,77 @@
+"""The five kinds of plugin: what each must be able to do, and those that ship with untilgreen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from untilgreen.errors import ConfigError, nearest
+
+Kind = Literal["strategy", "detector", "gate", "agent", "notifier"]
+
+
+class Contract(Struct, frozen=True, kw_only=True):
+    """The one method that a kind asks for."""
+
+    method: str
+    arguments: tuple[str, ...]
+    protocol: str
+    """Where the contract is written down; as text, because this layer does not know the ports."""
+    awaited: bool
+    """Whether the engine awaits what the method returns."""
+
+    def __str__(self) -> str:
+        head = "async def" if self.awaited else "def"
+        return f"{head} {self.method}({', '.join(('self', *self.arguments))})"
+
+
+CONTRACTS: Mapping[Kind, Contract] = {
+    "strategy": Contract(
+        method="decide",
+        arguments=("state", "signals"),
+        protocol="untilgreen.core.rules.Strategy",
+        awaited=False,
+    ),
+    "detector": Contract(
+        method="detect", arguments=("state",), protocol="untilgreen.core.rules.Detector", awaited=False
+    ),
+    "gate": Contract(
+        method="check", arguments=("workspace",), protocol="untilgreen.ports.Gate", awaited=True
+    ),
+    "agent": Contract(
+        method="work", arguments=("brief", "desk"), protocol="untilgreen.ports.Agent", awaited=True
+    ),
+    "notifier": Contract(
+        method="notify", arguments=("event", "state"), protocol="untilgreen.ports.Notifier", awaited=True
+    ),
+}
+
+BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
+    "strategy": {
+        "fixed": "untilgreen.core.strategies.fixed:Fixed",
+        "hybrid": "untilgreen.core.strategies.hybrid:Hybrid",
+        "ralph": "untilgreen.core.strategies.ralph:Ralph",
+        "manual": "untilgreen.core.strategies.manual:Manual",
+        "adaptive": "untilgreen.core.strategies.adaptive:Adaptive",
+    },
+    "detector": {
+        "cycle": "untilgreen.core.detectors.cycle:Cycle",
+        "similar": "untilgreen.core.detectors.similar:Similar",
+        "stall": "untilgreen.core.detectors.stall:Stall",
+        "errors": "untilgreen.core.detectors.errors:Errors",
+        "claims": "untilgreen.core.detectors.claims:Claims",
+        "noop": "untilgreen.core.detectors.noop:Noop",
+    },
+    "gate": {},
+    "agent": {},
+    "notifier": {},
+}
+
+
+def contract_of(kind: Kind) -> Contract:
+    """What this kind asks for; the kind may come from a command line, so it is looked up with care."""
+    if kind not in CONTRACTS:
+        raise ConfigError(f"There is no kind of plugin called {kind!r}. {nearest(kind, CONTRACTS)}")
+    return CONTRACTS[kind]
