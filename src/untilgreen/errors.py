@@ -51,7 +51,8 @@ class PluginFailed(UntilgreenError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """The end of an error sentence: the name that was probably meant, or all that there are."""
     names = sorted(known)
-    close = difflib.get_close_matches(name.lower(), names, n=1)
+    by_lower = {each.lower(): each for each in names}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1)
     if close:
-        return f"Did you mean {close[0]!r}?"
+        return f"Did you mean {by_lower[close[0]]!r}?"
     return "Known: " + (", ".join(names) or "none") + "."

@@ -110,6 +110,8 @@ class PartSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A strategy, detector, agent or notifier by name, where it came from, and its options."""
 
     name: str
+    use: str = ""
+    """The plugin behind the name, where it is called otherwise."""
     origin: str = ""
     options: dict[str, Any] = field(default_factory=dict)
 

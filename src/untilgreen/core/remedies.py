@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from untilgreen.core.decision import REVIEW, Ask, Continue, Decision, Finish
 from untilgreen.core.rules import Signal, stuck
 from untilgreen.core.state import RunState
 
-HINT, FRESH, BEST, SWITCH, ASK = "hint", "fresh", "best", "switch", "ask"
-RUNGS = (HINT, FRESH, BEST, SWITCH, ASK)
+Rung = Literal["hint", "fresh", "best", "switch", "ask"]
+RUNGS: tuple[Rung, ...] = ("hint", "fresh", "best", "switch", "ask")
+HINT, FRESH, BEST, SWITCH, ASK = RUNGS
 IN_A_SESSION = frozenset({HINT, ASK})
 """A living session can neither be started anew nor have its files moved under it."""
 DIFFERENT, CANCEL, END = "different approach", "cancel", "end"

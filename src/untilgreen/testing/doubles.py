@@ -6,7 +6,7 @@ import anyio
 import anyio.lowlevel
 
 from untilgreen.core.brief import Brief
-from untilgreen.core.model import Promise, Reply, Verdict
+from untilgreen.core.model import Finding, Promise, Reply, Verdict
 from untilgreen.ports import Activity, Desk, Site
 from untilgreen.testing.stories import Script
 
@@ -64,5 +64,6 @@ class ScriptedGate:
         """Look for the mark; without one, nothing was done yet."""
         self.checks += 1
         mark = anyio.Path(workspace.root / MARK)
-        lap = int(await mark.read_text()) if await mark.exists() else 0
-        return self.script.verdict(lap)
+        if not await mark.exists():
+            return Verdict(status="fail", findings=(Finding(id="untouched"),))
+        return self.script.verdict(int(await mark.read_text()))

@@ -1,0 +1,1 @@
+"""The spec: one format, from file, profile, environment, flags or code."""
