@@ -1,0 +1,114 @@
+"""What an event keeps of long texts; the journal's lines stay small whatever the world says."""
+
+import pytest
+from msgspec import json
+
+from untilgreen.core.events import GateChecked, TurnEnded
+from untilgreen.core.excerpt import FINDINGS_BYTES, fit, kept_reply, kept_verdict, trim
+from untilgreen.core.fingerprint import fingerprint, sketch
+from untilgreen.core.model import Finding, Reply, Verdict
+
+MOST = 64 * 1024
+MEGABYTE = 1_000_000
+NASTY = {
+    "plain": "word " * (MEGABYTE // 5),
+    "control characters": "\x00\x01\x1b" * (MEGABYTE // 3),
+    "emoji": "🧪" * MEGABYTE,
+    "quotes": '"\\' * (MEGABYTE // 2),
+    "one line": "x" * MEGABYTE,
+}
+
+
+def test_a_text_within_its_budget_is_kept_as_it_is() -> None:
+    assert trim("short", 5) == "short"
+    assert fit("short", 7) == "short"
+
+
+def test_a_long_text_keeps_head_and_tail_and_says_what_is_missing() -> None:
+    assert trim("a" * 100 + "b" * 1000 + "c" * 200, 300) == (
+        "a" * 100 + "\n[… 1,000 characters left out …]\n" + "c" * 200
+    )
+
+
+@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
+def test_a_text_takes_no_more_bytes_of_json_than_it_may(text: str) -> None:
+    assert len(json.encode(fit(text, 1000))) <= 1000
+    assert "characters left out" in fit(text, 1000)
+
+
+@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
+def test_the_event_of_a_turn_stays_under_64_kb(text: str) -> None:
+    reply = Reply(text=text, detail=text, error="crash", denied=("Bash(rm *)", "WebFetch"), session="s-1")
+
+    line = json.encode(TurnEnded(at=1.0, lap=1, reply=kept_reply(reply)))
+
+    assert len(line) < MOST
+    assert json.decode(line, type=TurnEnded).reply == kept_reply(reply)
+
+
+@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
+def test_the_event_of_a_gate_stays_under_64_kb(text: str) -> None:
+    findings = tuple(
+        Finding(id=f"{number} {text}", message=text, file="a.py", line=1) for number in range(40)
+    )
+    verdict = Verdict(status="fail", findings=findings, excerpt=text, output="output/001-tests.txt")
+
+    line = json.encode(GateChecked(at=1.0, lap=1, gate="tests", verdict=kept_verdict(verdict)))
+
+    assert len(line) < MOST
+
+
+def test_a_kept_reply_can_still_be_compared_as_a_whole() -> None:
+    text = "one two three four five six\n" * 20_000 + "the end"
+
+    kept = kept_reply(Reply(text=text))
+
+    assert len(kept.text) < len(text)
+    assert kept.size == len(text)
+    assert kept.digest == fingerprint(text)
+    assert kept.sketch == sketch(text)
+
+
+def test_findings_that_do_not_fit_are_counted() -> None:
+    findings = tuple(Finding(id=f"test_{number}", message="m" * 900) for number in range(100))
+
+    kept = kept_verdict(Verdict(status="fail", findings=findings, more=7))
+
+    assert 0 < len(kept.findings) < 100
+    assert kept.findings == findings[: len(kept.findings)]
+    assert kept.more == 107 - len(kept.findings)
+    assert kept.count == 107
+    assert sum(len(json.encode(finding)) for finding in kept.findings) <= FINDINGS_BYTES
+
+
+def test_the_digest_stands_for_the_findings_that_were_left_out() -> None:
+    def digest(*ids: str) -> str:
+        return kept_verdict(
+            Verdict(status="fail", findings=tuple(Finding(id=name, message="m" * 900) for name in ids))
+        ).digest
+
+    many = [f"test_{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(100)]
+
+    assert digest(*many) == digest(*reversed(many))
+    assert digest(*many) != digest(*many[:-1], "test_other")
+
+
+def test_without_findings_the_digest_stands_for_the_output() -> None:
+    one, other, third = (
+        kept_verdict(Verdict(status="fail", excerpt=text))
+        for text in ("3 tests failed", "5 tests failed", "Segmentation fault")
+    )
+
+    assert one.digest == other.digest != third.digest
+
+
+def test_a_digest_that_the_gate_gave_itself_is_kept() -> None:
+    assert kept_verdict(Verdict(status="fail", excerpt="text", digest="of the whole output")).digest == (
+        "of the whole output"
+    )
+
+
+def test_a_finding_that_fits_is_kept_with_file_and_line() -> None:
+    finding = Finding(id="E501", message="line too long", file="a.py", line=3)
+
+    assert kept_verdict(Verdict(status="fail", findings=(finding,))).findings == (finding,)
