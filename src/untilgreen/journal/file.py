@@ -1,0 +1,160 @@
+"""A journal in a file: one line for each event, on the disk before anything else happens."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import AsyncIterator, Sequence
+from io import FileIO
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from untilgreen.core.events import Event, RunFinished
+from untilgreen.errors import JournalError
+from untilgreen.journal.codec import End, decode, encode, seal
+
+POLL_SECONDS = 0.1
+
+
+class FileJournal:
+    """The events of one run, in a file that only one process at a time may write to."""
+
+    def __init__(self, path: Path) -> None:
+        """The file comes into being with the first event."""
+        self.path = path
+        self._end: End | None = None
+        self._wrote = False
+        self._refusal = ""
+        self._turn = anyio.Lock()
+
+    @property
+    def head(self) -> str:
+        """The newest hash, as far as this object has written or read; it stands for all events so far."""
+        return (self._end or self._read(End())[1]).head
+
+    async def append(self, event: Event) -> None:
+        async with self._turn:
+            await to_thread.run_sync(self._append, event)
+
+    async def events(self) -> Sequence[Event]:
+        async with self._turn:
+            return await to_thread.run_sync(self._events)
+
+    async def follow(self, after: int = 0) -> AsyncIterator[Event]:
+        end = End()
+        while True:
+            read = end.seq
+            events, end = await to_thread.run_sync(self._read, end)
+            for position, event in enumerate(events, read):
+                if position >= after:
+                    yield event
+                if isinstance(event, RunFinished):
+                    return
+            await anyio.sleep(POLL_SECONDS)
+
+    def _events(self) -> list[Event]:
+        """Read all. Who folds these events and then writes builds on them, so their end is remembered."""
+        events, end = self._read(End())
+        if not self._wrote:
+            self._end = end
+        return events
+
+    def _read(self, end: End) -> tuple[list[Event], End]:
+        """What stands behind that end."""
+        try:
+            with self.path.open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                if size < end.size:
+                    raise JournalError(f"{self.path} became shorter while it was read. Read it again.")
+                file.seek(end.size)
+                data = file.read()
+        except FileNotFoundError:
+            if end.size:
+                raise JournalError(f"{self.path} was removed while it was read.") from None
+            return [], end
+        except OSError as error:
+            raise JournalError(
+                f"{self.path} can't be read: {error.strerror}. Mend that and try again."
+            ) from error
+        return decode(data, end, name=str(self.path))
+
+    def _append(self, event: Event) -> None:
+        if self._refusal:
+            raise JournalError(self._refusal)
+        end = self._read(End())[1] if self._end is None else self._end
+        data, after = encode(event, end)
+        try:
+            with FileIO(os.fspath(self.path), "a+", opener=_going_on if end.size else _private) as file:
+                self._check_end(file, end)
+                self._write(file, data, end)
+        except OSError as error:
+            raise JournalError(
+                f"{self.path} can't be written: {error.strerror}. Mend that and resume the run; "
+                "what was recorded before is safe."
+            ) from error
+        self._end, self._wrote = after, True
+
+    def _check_end(self, file: FileIO, end: End) -> None:
+        """The file must end where it was left; only a torn line may be behind that when writing begins."""
+        last = seal(end.head) + b"\n" if end.size else b""
+        file.seek(end.size - len(last))
+        found = file.read(len(last))
+        behind = file.read()
+        if found == last and not behind:
+            return
+        torn = found == last and decode(behind, end, name=str(self.path))[1] == end
+        if self._wrote or not torn:
+            self._refuse("Another process has written to it, or it was changed.")
+        file.truncate(end.size)
+
+    def _write(self, file: FileIO, data: bytes, end: End) -> None:
+        """All of it, on the disk, or nothing."""
+        try:
+            if file.write(data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(file.fileno())
+            if not end.size:
+                _sync_folder(self.path.parent)
+        except OSError:
+            self._take_back(file, end)
+            raise
+        if file.tell() != end.size + len(data):
+            self._refuse("Another process wrote to it at the same time.")
+
+    def _take_back(self, file: FileIO, end: End) -> None:
+        """What was written half must not stand in the way of the next event."""
+        try:
+            file.truncate(end.size)
+            os.fsync(file.fileno())
+        except OSError:
+            self._refusal = self._sentence("An event was written half and could not be taken back.")
+
+    def _refuse(self, why: str) -> None:
+        self._refusal = self._sentence(why)
+        raise JournalError(self._refusal)
+
+    def _sentence(self, why: str) -> str:
+        return (
+            f"{self.path} is not as this process left it. {why} Resume the run to go on from what is there."
+        )
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _going_on(path: str, flags: int) -> int:
+    """A journal that has gone is not begun again in the middle."""
+    return os.open(path, flags & ~os.O_CREAT)
+
+
+def _sync_folder(folder: Path) -> None:
+    """A new file is only safe when its folder knows it for good."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,104 @@
+"""What every journal must hold to, and a journal that breaks at a chosen event."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from untilgreen.core.events import Event, RunFinished
+from untilgreen.core.strategies.ralph import Ralph
+from untilgreen.ports import Journal
+from untilgreen.testing.stories import tell
+
+_PATIENCE_SECONDS = 30.0
+
+
+class Crash(BaseException):
+    """The end of a process, as far as a test can play it; nothing that handles errors may catch it."""
+
+
+class CrashingJournal:
+    """A journal whose process dies, once, right after an event has become durable."""
+
+    def __init__(self, inner: Journal, fuse: int) -> None:
+        """Dies after the `fuse`-th event that goes through it, counted from 1."""
+        self.inner = inner
+        self.fuse = fuse
+        self.appended = 0
+
+    async def append(self, event: Event) -> None:
+        """Keep the event; nobody hears that it was kept when this was the last one."""
+        await self.inner.append(event)
+        self.appended += 1
+        if self.appended == self.fuse:
+            raise Crash(f"after event {self.fuse}, {type(event).__name__}")
+
+    async def events(self) -> Sequence[Event]:
+        """What is in the journal behind."""
+        return await self.inner.events()
+
+    def follow(self, after: int = 0) -> AsyncIterator[Event]:
+        """What is in the journal behind, and what comes."""
+        return self.inner.follow(after)
+
+
+async def journal_laws(make: Callable[[], Journal]) -> None:
+    """Check a journal: `make` opens the same one, empty at first, as often as it is called."""
+    events = [event for _, event in tell("ab a* -*", Ralph())]
+    assert isinstance(events[-1], RunFinished)
+    with anyio.fail_after(_PATIENCE_SECONDS):
+        await _begins_empty(make)
+        await _keeps_what_it_is_given(make, events[:-3])
+        await _tells_what_comes(make, events)
+        await _tells_from_anywhere(make, events)
+
+
+async def _begins_empty(make: Callable[[], Journal]) -> None:
+    found = list(await make().events())
+    assert found == [], f"A new journal has {len(found)} events; a law needs a journal of its own."
+
+
+async def _keeps_what_it_is_given(make: Callable[[], Journal], events: Sequence[Event]) -> None:
+    """Also when each event is written by another opening, as after a crash."""
+    journal = make()
+    for count, event in enumerate(events, 1):
+        if count % 3 == 0:
+            journal = make()
+            await journal.events()
+        await journal.append(event)
+        _same(await journal.events(), events[:count], "reads")
+        _same(await make().events(), events[:count], "reads when opened again")
+
+
+async def _tells_what_comes(make: Callable[[], Journal], events: Sequence[Event]) -> None:
+    """Who follows hears old and new events, each once, and is let go after the last."""
+    journal, written = make(), len(await make().events())
+    heard: dict[int, list[Event]] = {0: [], written - 1: [], written: [], len(events) - 1: []}
+    async with anyio.create_task_group() as group:
+        for after, ears in heard.items():
+            group.start_soon(_listen, make() if after else journal, after, ears)
+        for event in events[written:]:
+            await checkpoint()
+            await journal.append(event)
+    for after, ears in heard.items():
+        _same(ears, events[after:], f"tells a listener after {after} events")
+
+
+async def _tells_from_anywhere(make: Callable[[], Journal], events: Sequence[Event]) -> None:
+    for after in range(len(events) + 2):
+        ears: list[Event] = []
+        await _listen(make(), after, ears)
+        _same(ears, events[after:], f"tells a late listener after {after} events")
+
+
+async def _listen(journal: Journal, after: int, ears: list[Event]) -> None:
+    async for event in journal.follow(after):
+        ears.append(event)
+
+
+def _same(found: Sequence[Event], expected: Sequence[Event], what: str) -> None:
+    kinds = [type(event).__name__ for event in found]
+    wanted = [type(event).__name__ for event in expected]
+    assert list(found) == list(expected), f"The journal {what} {kinds}, but {wanted} were appended."
