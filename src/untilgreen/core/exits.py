@@ -1,0 +1,47 @@
+"""How a process that drove a run says how it went: outcomes and open ends as exit codes."""
+
+from __future__ import annotations
+
+from untilgreen.core.decide import unrunnable
+from untilgreen.core.model import Outcome
+from untilgreen.core.state import RunState
+
+OK, NOT_GREEN, USAGE, EXHAUSTED, AGENT, WAITING, GATE = 0, 1, 2, 3, 4, 5, 6
+CRASHED, SIGHUP, SIGINT, SIGTERM = 70, 129, 130, 143
+
+MEANINGS = {
+    OK: "converged, accepted or claimed: the run ended well (check: all gates are green)",
+    NOT_GREEN: "stuck, blocked or cancelled: the run ended without being green (check: a gate is red)",
+    USAGE: "a flag, argument, name or key of the spec is wrong; nothing was started",
+    EXHAUSTED: "a limit, or the strategy's own number of laps, ended the run",
+    AGENT: "the agent is missing, not logged in or out of quota; the run stays open",
+    WAITING: "the run waits for a person; the run stays open",
+    GATE: "a gate could not run at all, for example because its command does not exist",
+    CRASHED: "a defect in untilgreen or in a plugin",
+    SIGINT: "interrupted with Ctrl-C; the run stays open",
+    SIGTERM: "ended by SIGTERM; the run stays open",
+}
+
+_OF_OUTCOME = {
+    Outcome.CONVERGED: OK,
+    Outcome.ACCEPTED: OK,
+    Outcome.CLAIMED: OK,
+    Outcome.EXHAUSTED: EXHAUSTED,
+    Outcome.STUCK: NOT_GREEN,
+    Outcome.BLOCKED: NOT_GREEN,
+    Outcome.CANCELLED: NOT_GREEN,
+    Outcome.CRASHED: CRASHED,
+}
+_OF_SIGNAL = {"SIGINT": SIGINT, "SIGTERM": SIGTERM, "SIGHUP": SIGHUP}
+
+
+def exit_code(state: RunState) -> int:
+    """The code for a run as it was left."""
+    if state.outcome is Outcome.BLOCKED and state.last is not None:
+        broken = any(unrunnable(verdict) for verdict in state.last.verdicts.values())
+        return GATE if broken else NOT_GREEN
+    if state.outcome is not None:
+        return _OF_OUTCOME[state.outcome]
+    if state.away is not None:
+        return _OF_SIGNAL.get(state.away, SIGTERM)
+    return AGENT if state.halted is not None else WAITING

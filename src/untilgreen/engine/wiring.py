@@ -1,0 +1,127 @@
+"""From a spec to a plan, and from a plan to the objects that a runner works with.
+
+A plan has all that is needed to make them again, so the same run can go on after a restart.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from untilgreen.config.load import Loaded
+from untilgreen.core.decide import Policy
+from untilgreen.core.defaults import promise_of, tuned, with_claim
+from untilgreen.core.model import CLAIM_GATE, GateSpec, PartSpec, Plan
+from untilgreen.core.rules import Detector
+from untilgreen.errors import ConfigError
+from untilgreen.plugins import Kind, registry, source_of
+from untilgreen.ports import Agent, Gate, Notifier
+
+BASE = "base"
+"""Key of the plan's workspace table: the directory that paths in the spec are relative to."""
+START = "start"
+"""Where the run was started, so where agents and gates run."""
+
+
+def plan_of(loaded: Loaded, start: Path) -> Plan:
+    """Resolve every name once, so that a wrong one is said before anything starts."""
+    spec, base = loaded.spec, loaded.base
+    if not spec.agents:
+        raise ConfigError(
+            "There is no agent. Name one with --agent, for example --agent 'cmd:./fix.sh', "
+            "or as `agent` in the spec."
+        )
+    strategy = _made("strategy", spec.strategy, base)
+    promise = promise_of(_create("strategy", spec.strategy, base, {}), spec.file.promise)
+    return Plan(
+        task=spec.task,
+        gates=with_claim([_known_gate(gate, base) for gate in spec.gates], promise),
+        agents=tuple(_made("agent", each, base) for each in spec.agents),
+        strategy=strategy,
+        detectors=tuple(_made("detector", each, base) for each in spec.detectors),
+        remedies=tuple(spec.file.remedies),
+        notify=tuple(_made("notifier", each, base) for each in spec.notify),
+        limits=spec.limits,
+        promise=promise,
+        session=spec.file.session,
+        leave=spec.file.leave,
+        on_interrupt=spec.file.on_interrupt,
+        baseline=spec.file.baseline,
+        labels=spec.file.labels,
+        workspace={**spec.workspace, BASE: str(base), START: str(start)},
+    )
+
+
+def policy_of(plan: Plan, copies: Mapping[str, Path]) -> Policy:
+    """The strategy and the detectors that judge a run."""
+    base = base_of(plan)
+    strategy = _create("strategy", plan.strategy, base, copies)
+    detectors: Sequence[Detector] = [_create("detector", each, base, copies) for each in plan.detectors]
+    return Policy(strategy=strategy, detectors=tuned(detectors, strategy))
+
+
+def agents_of(plan: Plan, copies: Mapping[str, Path]) -> dict[str, Agent]:
+    """The agents by the names that the plan has for them."""
+    return {each.name: _create("agent", each, base_of(plan), copies) for each in plan.agents}
+
+
+def gates_of(plan: Plan, copies: Mapping[str, Path]) -> dict[str, Gate]:
+    """The gates by name; the promise needs no object."""
+    return {
+        gate.name: registry.create("gate", gate.kind, gate.options, base=base_of(plan), copies=copies).object
+        for gate in plan.gates
+        if gate.kind != CLAIM_GATE
+    }
+
+
+def notifiers_of(plan: Plan, copies: Mapping[str, Path]) -> list[Notifier]:
+    """Whoever is told when nobody looks."""
+    return [_create("notifier", each, base_of(plan), copies) for each in plan.notify]
+
+
+def base_of(plan: Plan) -> Path:
+    """The directory that paths in the spec are relative to."""
+    return Path(plan.workspace[BASE])
+
+
+def copy_code(plan: Plan, folder: Path) -> None:
+    """Plugin files are copied at the start and loaded from there, out of the agent's reach."""
+    for name, source in _code(plan).items():
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, _copy(folder, name))
+
+
+def copies_in(plan: Plan, folder: Path) -> dict[str, Path]:
+    """The copies by the names as they are written in the spec."""
+    return {name: _copy(folder, name) for name in _code(plan) if _copy(folder, name).exists()}
+
+
+def _code(plan: Plan) -> dict[str, Path]:
+    parts = (plan.strategy, *plan.detectors, *plan.agents, *plan.notify)
+    names = [part.use or part.name for part in parts] + [gate.kind for gate in plan.gates]
+    sources = {name: source_of(name, base_of(plan)) for name in names}
+    return {name: source for name, source in sources.items() if source is not None}
+
+
+def _copy(folder: Path, name: str) -> Path:
+    mark = blake2b(name.encode(), digest_size=4).hexdigest()
+    return folder / f"{mark}-{Path(name.rpartition(':')[0]).name}"
+
+
+def _made(kind: Kind, part: PartSpec, base: Path) -> PartSpec:
+    """The same part, with where it came from; making it once shows whether it can be made."""
+    origin = registry.create(kind, part.use or part.name, part.options, base=base).spec.origin
+    return replace(part, origin=origin)
+
+
+def _known_gate(gate: GateSpec, base: Path) -> GateSpec:
+    return replace(gate, origin=registry.create("gate", gate.kind, gate.options, base=base).spec.origin)
+
+
+def _create(kind: Kind, part: PartSpec, base: Path, copies: Mapping[str, Path]) -> Any:
+    return registry.create(kind, part.use or part.name, part.options, base=base, copies=copies).object

@@ -1,0 +1,1 @@
+"""What people see: drawn from events, sending arrivals; nothing is decided here."""
