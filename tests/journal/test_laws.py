@@ -1,0 +1,117 @@
+"""The laws for journals find what is wrong with one, and the crashing journal crashes as it should."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import pytest
+
+from untilgreen.core.events import Event, Resumed, RunFinished
+from untilgreen.core.fold import fold
+from untilgreen.core.strategies.ralph import Ralph
+from untilgreen.journal.memory import MemoryJournal
+from untilgreen.ports import Journal
+from untilgreen.testing import tell
+from untilgreen.testing.journals import Crash, CrashingJournal, journal_laws
+
+
+class Forgetful(MemoryJournal):
+    """Acknowledges every fifth event without keeping it."""
+
+    async def append(self, event: Event) -> None:
+        if len(self._events) != 5:
+            await super().append(event)
+
+
+class Reversed(MemoryJournal):
+    async def events(self) -> Sequence[Event]:
+        return (await super().events())[::-1]
+
+
+class Repeating(MemoryJournal):
+    """Tells a listener every event twice."""
+
+    async def follow(self, after: int = 0) -> AsyncIterator[Event]:
+        async for event in super().follow(after):
+            yield event
+            yield event
+
+
+class HardOfHearing(MemoryJournal):
+    """Tells only what was there when the listener came."""
+
+    async def follow(self, after: int = 0) -> AsyncIterator[Event]:
+        for event in list(self._events)[after:]:
+            yield event
+
+
+class OffByOne(MemoryJournal):
+    def follow(self, after: int = 0) -> AsyncIterator[Event]:
+        return super().follow(max(0, after - 1))
+
+
+class Deaf(MemoryJournal):
+    """Keeps the end of the run from its listeners."""
+
+    async def follow(self, after: int = 0) -> AsyncIterator[Event]:
+        async for event in super().follow(after):
+            if not isinstance(event, RunFinished):
+                yield event
+
+
+@pytest.mark.parametrize("kind", [Forgetful, Reversed, Repeating, HardOfHearing, OffByOne, Deaf])
+async def test_a_journal_that_breaks_a_law_is_found_out(kind: Callable[[], Journal]) -> None:
+    journal = kind()
+
+    with pytest.raises(AssertionError, match="were appended"):
+        await journal_laws(lambda: journal)
+
+
+async def test_a_journal_that_forgets_when_it_is_opened_again_is_found_out() -> None:
+    with pytest.raises(AssertionError, match="reads when opened again"):
+        await journal_laws(MemoryJournal)
+
+
+async def test_the_laws_need_an_empty_journal() -> None:
+    journal = MemoryJournal()
+    await journal.append(Resumed(at=1.0))
+
+    with pytest.raises(AssertionError, match="has 1 events"):
+        await journal_laws(lambda: journal)
+
+
+async def test_a_crash_comes_once_and_after_the_event_is_kept() -> None:
+    inner = MemoryJournal()
+    journal = CrashingJournal(inner, fuse=2)
+    await journal.append(Resumed(at=1.0))
+
+    with pytest.raises(Crash, match="after event 2, Resumed"):
+        await journal.append(Resumed(at=2.0))
+    assert await inner.events() == [Resumed(at=1.0), Resumed(at=2.0)]
+    await journal.append(Resumed(at=3.0))
+
+    assert len(await journal.events()) == 3
+
+
+def test_a_crash_is_no_error_that_somebody_could_handle() -> None:
+    assert not issubclass(Crash, Exception)
+
+
+async def test_a_story_that_crashes_after_any_event_folds_to_the_same_state() -> None:
+    events = [event for _, event in tell("ab a* -*", Ralph())]
+    for fuse in range(1, len(events) + 1):
+        inner = MemoryJournal()
+        with pytest.raises(Crash):
+            await _append_all(CrashingJournal(inner, fuse), events)
+        await _append_all(inner, events[len(await inner.events()) :])
+
+        assert fold(await inner.events()) == fold(events)
+
+
+async def test_a_crashing_journal_that_does_not_crash_keeps_the_laws() -> None:
+    journal = CrashingJournal(MemoryJournal(), fuse=10_000)
+
+    await journal_laws(lambda: journal)
+
+
+async def _append_all(journal: Journal, events: Sequence[Event]) -> None:
+    for event in events:
+        await journal.append(event)
