@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +159,7 @@ class Plugins:
                 yield _Offer(name=name, origin="registered", target=factory)
         from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import, and most runs do without
 
-        for point in entry_points(group=f"untilgreen.{kind}"):
+        for point in sorted(entry_points(group=f"untilgreen.{kind}"), key=attrgetter("name", "value")):
             package = f"package {point.dist.name} {point.dist.version}" if point.dist else "a package"
             yield _Offer(name=point.name, origin=package, target=point.value)
 

@@ -9,6 +9,8 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import reduce
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -63,11 +65,15 @@ def source_of(name: str, base: Path | None = None) -> Path | None:
 
 def from_file(path: Path, attribute: str, who: str) -> Factory:
     """The class or function of that name in a file; `who` begins the error sentences."""
-    if not path.is_file():
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
         beside = [other.name for other in path.parent.glob("*.py")]
         hint = nearest(path.name, beside) if beside else "Write it absolute, or relative to the spec."
-        raise UnknownPlugin(f"{who} names the file '{path}', and there is no such file. {hint}")
-    return _attribute(_file(path, who), attribute, str(path), who)
+        raise UnknownPlugin(f"{who} names the file '{path}', and there is no such file. {hint}") from error
+    except OSError as error:
+        raise ConfigError(f"{who} can't be read: {error}. Make the file readable.") from error
+    return _attribute(_module(path, content, who), attribute, str(path), who)
 
 
 def from_module(module: str, attribute: str, who: str) -> Factory:
@@ -89,21 +95,17 @@ def in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".rstrip(".: \n")
 
 
-def _file(path: Path, who: str) -> ModuleType:
-    """Run a file as a module of its own, once for each content.
+def _module(path: Path, content: bytes, who: str) -> ModuleType:
+    """Run the content of a file as a module of its own, and only once.
 
     Neither sys.path nor the bytecode next to the file takes part: a workspace stays as clean as it was,
     and code that an agent left in `__pycache__` is never run.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{who} can't be read: {error}. Make the file readable.") from error
     identity = hashlib.sha256(bytes(path) + b"\0" + content).hexdigest()[:16]
     name = f"_untilgreen_{path.stem.replace('.', '_')}_{identity}"
     if name in sys.modules:
         return sys.modules[name]
-    module = ModuleType(name)
+    module = module_from_spec(ModuleSpec(name, None, origin=str(path)))
     module.__file__ = str(path)
     sys.modules[name] = module  # dataclasses look their own module up there while it is still running
     try:
@@ -162,12 +164,12 @@ def _attribute(module: ModuleType, attribute: str, where: str, who: str) -> Fact
 
 
 def _public(module: ModuleType) -> list[str]:
-    """The classes and functions of a module's own package that don't hide behind an underscore."""
+    """Its own classes and functions, or those of its package when it only passes them on."""
+    homes = {
+        name: str(value.__module__)
+        for name, value in sorted(vars(module).items())
+        if not name.startswith("_") and (inspect.isclass(value) or inspect.isfunction(value))
+    }
+    own = [name for name, home in homes.items() if home == module.__name__]
     family = module.__name__.partition(".")[0]
-    return sorted(
-        name
-        for name, value in vars(module).items()
-        if not name.startswith("_")
-        and (inspect.isclass(value) or inspect.isfunction(value))
-        and value.__module__.partition(".")[0] == family
-    )
+    return own or [name for name, home in homes.items() if home.partition(".")[0] == family]
