@@ -1,0 +1,1 @@
+"""Gates: the checks that decide whether the work is done, whatever the agent says."""

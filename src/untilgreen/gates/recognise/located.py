@@ -1,0 +1,43 @@
+"""Whatever prints `file:line: message` complains about a place, even if nobody here knows the tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from untilgreen.core.fingerprint import normalise
+from untilgreen.core.model import Finding
+from untilgreen.gates.seen import Seen, distinct, gist, steady
+
+TOOL = "lines"
+
+_PLACE = re.compile(
+    r"\s{0,40}(?P<file>(?:[A-Za-z]:)?[^\s:\"'()<>,;|]{1,300})"
+    r":(?P<line>\d{1,7})(?::\d{1,5})?: ?(?P<said>\S.*)$"
+)
+_LOOKS_LIKE_A_FILE = re.compile(r"[\\/]|\.[A-Za-z_]\w{0,15}$")
+_IS_A_WARNING = re.compile(r"\[?(?:warning|note|info)\b|\w{0,60}Warning: ", re.IGNORECASE)
+_IS_A_FRAME = re.compile(r"in \S+$")
+
+
+def read(lines: Sequence[str], *, warnings: bool = True) -> Seen | None:
+    """The complaints in these lines; mere warnings only where there is nothing worse, and if wanted."""
+    errors = distinct(_findings(lines, warnings=False))
+    findings = errors or (distinct(_findings(lines, warnings=True)) if warnings else ())
+    return Seen(tool=TOOL, findings=findings) if findings else None
+
+
+def _findings(lines: Sequence[str], *, warnings: bool) -> Iterator[Finding]:
+    for line in lines:
+        place = _PLACE.match(line)
+        if place is None or not _LOOKS_LIKE_A_FILE.search(place["file"]):
+            continue
+        said = place["said"]
+        if _IS_A_FRAME.match(said) or bool(_IS_A_WARNING.match(said)) is not warnings:
+            continue
+        yield Finding(
+            id=steady(f"{place['file']}: {normalise(said)}"),
+            message=gist(said),
+            file=place["file"],
+            line=int(place["line"]),
+        )

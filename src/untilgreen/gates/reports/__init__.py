@@ -1,0 +1,130 @@
+"""Files in which a tool says how its run went; agents can write them, too, so none is believed unseen."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path, PurePath
+from typing import BinaryIO
+
+from untilgreen.gates.reports import junit
+from untilgreen.gates.reports.trouble import Unusable
+from untilgreen.gates.seen import Seen, distinct
+
+MOST_BYTES = 50_000_000
+MOST_FILES = 10_000
+
+FORMATS: Mapping[str, Callable[[BinaryIO], Seen]] = {
+    ".xml": junit.read,
+}
+"""By the end of the file's name; a new format is one module and one row."""
+
+_MAGIC = frozenset("*?[")
+_SECOND = 1_000_000_000
+# The kernel stamps files with a clock that ticks up to a hundred times a second.
+_TICK = _SECOND // 50
+# Some file systems only know whole, or even, seconds.
+_COARSE = 2 * _SECOND
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Where a gate's command leaves its report: a path or a pattern, seen from where the command runs."""
+
+    pattern: str
+    cwd: Path
+    root: Path
+
+    def clear(self) -> None:
+        """Remove what is there, so that a report found later is of this run."""
+        for path in self._paths():
+            self._must_be_inside(path)
+            if path.is_dir() and not path.is_symlink():
+                raise Unusable("is a directory. Name the file in it.")
+            path.unlink(missing_ok=True)
+
+    def read(self, since: int) -> Seen:
+        """All that matching files tell; each must have been written after `since`, in nanoseconds."""
+        paths = self._paths()
+        if not paths:
+            raise Unusable(
+                "was not written by the command. Let the command write it, or drop it from the spec."
+            )
+        room = MOST_BYTES
+        accounts = []
+        for path in paths:
+            self._must_be_inside(path)
+            with _opened(path) as file:
+                found = os.fstat(file.fileno())
+                room -= _checked(found, since, room)
+                accounts.append(FORMATS[PurePath(self.pattern).suffix](file))
+        return _together(accounts)
+
+    def _paths(self) -> list[Path]:
+        """Every match, a broken link included."""
+        pattern = PurePath(self.pattern)
+        if pattern.is_absolute():
+            raise Unusable("is an absolute path. Name it as seen from the directory in which the gate runs.")
+        wild = next((part for part in pattern.parts if not _MAGIC.isdisjoint(part)), None)
+        if wild is None:
+            path = self.cwd / pattern
+            self._must_be_inside(path)
+            return [path] if os.path.lexists(path) else []
+        before = pattern.parts[: pattern.parts.index(wild)]
+        self._must_be_inside(self.cwd.joinpath(*before, "any"))
+        paths = sorted(islice(self.cwd.glob(self.pattern), MOST_FILES + 1))
+        if len(paths) > MOST_FILES:
+            raise Unusable(f"matches more than {MOST_FILES:,} files. Name them more closely.")
+        return paths
+
+    def _must_be_inside(self, path: Path) -> None:
+        if not path.parent.resolve().is_relative_to(self.root.resolve()):
+            raise Unusable("is outside of the workspace. Let the command write it inside.")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The file itself, never what a link points to, and without waiting for whoever fills a pipe."""
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
+    if path.is_symlink():
+        raise Unusable("is a symbolic link, which may lead anywhere. Let the command write a plain file.")
+    try:
+        file = os.fdopen(os.open(path, flags), "rb")
+    except OSError as error:
+        raise Unusable(f"can't be opened ({error.strerror}). Let the command write a plain file.") from error
+    with file:
+        yield file
+
+
+def _checked(found: os.stat_result, since: int, room: int) -> int:
+    """The file's size, after everything that can be said against it."""
+    if not stat.S_ISREG(found.st_mode):
+        raise Unusable("is no plain file. Let the command write one.")
+    coarse = found.st_mtime_ns % _SECOND == 0
+    if found.st_mtime_ns + (_COARSE if coarse else _TICK) < since:
+        raise Unusable("is older than this run of the gate. Let the command write it anew.")
+    if found.st_size > room:
+        raise Unusable(
+            f"is larger than {MOST_BYTES // 1_000_000} MB. Let the tool leave captured output out."
+        )
+    return found.st_size
+
+
+def _together(accounts: Sequence[Seen]) -> Seen:
+    nothing = all(account.no_tests for account in accounts)
+    telling = [account for account in accounts if nothing or not account.no_tests]
+    return Seen(
+        tool=accounts[0].tool,
+        findings=distinct(finding for account in telling for finding in account.findings),
+        passed=sum(account.passed for account in accounts),
+        failed=sum(account.failed for account in accounts),
+        skipped=sum(account.skipped for account in accounts),
+        total=sum(account.total for account in accounts),
+        no_tests=nothing,
+    )
