@@ -49,7 +49,8 @@ def test_the_event_of_a_turn_stays_under_64_kb(text: str) -> None:
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
 def test_the_event_of_a_gate_stays_under_64_kb(text: str) -> None:
     findings = tuple(
-        Finding(id=f"{number} {text}", message=text, file="a.py", line=1) for number in range(40)
+        Finding(id=f"{number} {said}", message=said, file="a.py", line=1)
+        for number, said in enumerate([text, *[text[:20_000]] * 39])
     )
     verdict = Verdict(status="fail", findings=findings, excerpt=text, output="output/001-tests.txt")
 
