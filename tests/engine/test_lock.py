@@ -27,12 +27,13 @@ NOON = 1_767_268_800.0  # 2026-01-01 12:00 UTC
 DRIVER = """
 import subprocess, sys, time
 from pathlib import Path
-from threading import Event
 from untilgreen.engine.lock import hold
 
+sleep, quiet = [sys.executable, "-c", "import time; time.sleep(600)"], subprocess.DEVNULL
 with hold(Path(sys.argv[1]), run="abc", now=time.time()):
-    agent = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, close_fds=False)
+    agent = subprocess.Popen(
+        sleep, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True, close_fds=False
+    )
     print(agent.pid, flush=True)
     time.sleep(600)
 """
