@@ -222,6 +222,13 @@ def test_bytecode_that_lies_beside_a_file_is_never_run(plugins: Plugins, base: P
     assert plugins.create("strategy", "./rules.py:Patient", base=base).object.patience == 4
 
 
+def test_a_file_is_read_as_plain_python_without_our_future_imports(plugins: Plugins, tmp_path: Path) -> None:
+    write(tmp_path / "rules.py", "class Patient:\n    laps: int\n    def decide(self, state, signals): ...\n")
+    made = plugins.create("strategy", "./rules.py:Patient", base=tmp_path).object
+
+    assert type(made).__annotations__ == {"laps": int}
+
+
 def test_two_plugins_from_one_file_share_its_module(plugins: Plugins, base: Path) -> None:
     first = plugins.create("strategy", "./rules.py:Patient", base=base).object
     second = plugins.create("strategy", "./rules.py:make_patient", base=base).object
@@ -555,6 +562,12 @@ def test_a_type_that_can_not_be_checked_is_the_plugins_own_business(
     assert made.given is value
 
 
+def test_an_option_without_a_type_may_be_anything(plugins: Plugins) -> None:
+    plugins.register("strategy", "mine", lambda laps: Fixed(iterations=laps))
+
+    assert plugins.create("strategy", "mine", {"laps": 7}).object == Fixed(iterations=7)
+
+
 def test_a_plugin_may_complain_about_its_options_in_its_own_sentence(plugins: Plugins) -> None:
     def careful(laps: int) -> object:
         raise ConfigError(f"laps = {laps} is too many. Write a smaller number.")
@@ -641,6 +654,12 @@ def test_a_method_that_can_not_be_called_as_it_will_be_is_refused(
 
     assert said in message
     assert "`def decide(self, state, signals)`" in message
+
+
+def test_a_method_whose_arguments_python_can_not_see_is_trusted(plugins: Plugins, tmp_path: Path) -> None:
+    write(tmp_path / "rules.py", "class Odd:\n    decide = max\n")
+
+    assert plugins.create("strategy", "./rules.py:Odd", base=tmp_path).object.decide is max
 
 
 # Registering
