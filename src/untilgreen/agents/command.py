@@ -1,0 +1,115 @@
+"""Any command as an agent: `cmd:./fix.sh` gets the brief, changes files, and its output is the reply."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from untilgreen.agents.process import Ran, run_cli
+from untilgreen.core.brief import Brief
+from untilgreen.core.model import Reply, Usage
+from untilgreen.errors import ConfigError
+from untilgreen.ports import Activity, Desk
+
+USAGE_FILE = "UNTILGREEN_USAGE_FILE"
+"""Names a file in which the command may say what it used, as JSON."""
+SESSION = "UNTILGREEN_SESSION"
+"""The session that the command named in the lap before, where the run goes on with one."""
+_PLACE = re.compile(r"\{(prompt|prompt_file)\}")
+_LAST_LINES = 20
+_LONGEST_USAGE = 65_536
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Used(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command may write into its usage file."""
+
+    input_tokens: _Count = 0
+    output_tokens: _Count = 0
+    cached_tokens: _Count = 0
+    cost: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True)
+class CommandAgent:
+    """Starts a command without a shell; the brief comes on stdin, or at {prompt} or {prompt_file}."""
+
+    command: str
+
+    def __post_init__(self) -> None:
+        try:
+            words = shlex.split(self.command)
+        except ValueError as error:
+            raise ConfigError(
+                f"The agent command {self.command!r} can't be split into words: {error}. Close its quotes."
+            ) from None
+        if not words:
+            raise ConfigError("The agent command is empty. Write one after 'cmd:', as in 'cmd:./fix.sh'.")
+
+    async def work(self, brief: Brief, desk: Desk) -> Reply:
+        with tempfile.TemporaryDirectory(prefix="untilgreen-", dir=_outside(desk.root)) as private:
+            prompt_file, usage_file = Path(private, "prompt.md"), Path(private, "usage.json")
+            argv, placed = self._arguments(brief.text, prompt_file)
+            env = {USAGE_FILE: str(usage_file)} | ({SESSION: brief.session} if brief.session else {})
+            ran = await run_cli(argv, desk, stdin=None if placed else brief.text, env=env)
+            used = _used(usage_file, desk.report)
+        return _reply(ran, used, desk)
+
+    def _arguments(self, prompt: str, prompt_file: Path) -> tuple[list[str], bool]:
+        """The words of the command with the brief in its places, and whether there was one."""
+        text = prompt.encode(errors="replace").replace(b"\0", b"").decode()
+        values = {"prompt": text, "prompt_file": str(prompt_file)}
+        words = shlex.split(self.command)
+        places = {place for word in words for place in _PLACE.findall(word)}
+        if "prompt_file" in places:
+            prompt_file.write_text(text, encoding="utf-8")
+        return [_PLACE.sub(lambda found: values[found[1]], word) for word in words], bool(places)
+
+
+def _outside(root: Path) -> Path:
+    """A directory for private files; not in the workspace, where they would look like the agent's work."""
+    usual = Path(tempfile.gettempdir())
+    places = (usual, Path("/tmp"), Path("/var/tmp"), Path.home())
+    free = (
+        place for place in places if place.is_dir() and not place.resolve().is_relative_to(root.resolve())
+    )
+    return next(free, usual)
+
+
+def _used(path: Path, report: Callable[[Activity], None]) -> _Used:
+    """What the command said about its use; nonsense is no reason to lose the turn."""
+    try:
+        if not path.is_file():
+            return _Used()
+        with path.open("rb") as file:
+            return msgspec.json.decode(file.read(_LONGEST_USAGE), type=_Used)
+    except (OSError, msgspec.MsgspecError) as error:
+        report(Activity(kind="note", text=f"The command's usage file was ignored: {error}."))
+        return _Used()
+
+
+def _reply(ran: Ran, used: _Used, desk: Desk) -> Reply:
+    usage = Usage(
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cached_tokens=used.cached_tokens,
+        cost=used.cost,
+        source="unknown" if used.cost is None else "reported",
+    )
+    reply = Reply(text=ran.stdout, usage=usage, session=used.session)
+    if ran.stalled:
+        return msgspec.structs.replace(
+            reply, error="stalled", detail=f"no output for {desk.silence:g} seconds"
+        )
+    if ran.status != 0:
+        last = "\n".join(ran.stderr.splitlines()[-_LAST_LINES:])
+        return msgspec.structs.replace(reply, error="crash", detail=f"{ran.ending}\n{last}".strip())
+    return reply

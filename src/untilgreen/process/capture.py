@@ -1,0 +1,180 @@
+"""What a child prints: whole on disk up to a cap, its two ends in memory, and its lines to whoever listens.
+
+Each of the three takes the bytes as they come and needs a bounded amount of memory, however long the output
+and however long a line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+KEPT_BYTES = 64_000_000
+"""The most that one file keeps of an output."""
+ENDS_BYTES = 1_000_000
+"""The most that is handed back as text."""
+LONGEST_LINE = 1_000_000
+_COPY_BYTES = 1 << 20
+
+
+def left_out(count: int) -> str:
+    """How every cut is said."""
+    return f"[… {count:,} bytes left out …]"
+
+
+class Kept:
+    """A file with all of an output; past the cap its middle is dropped, and the file says so.
+
+    The first half goes into the file as it comes. What follows circles through a second file beside it, which
+    is appended in its order at the end: memory holds nothing of it.
+    """
+
+    def __init__(self, path: Path, cap: int = KEPT_BYTES) -> None:
+        self._head_room = cap // 2
+        self._ring_size = cap - cap // 2
+        self._later = 0
+        self._ring_path = path.with_name(f"{path.name}.tail")
+        self._ring: BinaryIO | None = None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = _private(path)
+
+    def take(self, chunk: bytes) -> None:
+        """Keep what came."""
+        head, rest = chunk[: self._head_room], chunk[self._head_room :]
+        if head:
+            self._head_room -= len(head)
+            self._file.write(head)
+            self._file.flush()
+        if rest:
+            self._circle(rest)
+
+    def _circle(self, rest: bytes) -> None:
+        if self._ring is None:
+            self._ring = _private(self._ring_path)
+        while rest:
+            at = self._later % self._ring_size
+            piece = rest[: self._ring_size - at]
+            self._ring.seek(at)
+            self._ring.write(piece)
+            self._later += len(piece)
+            rest = rest[len(piece) :]
+
+    def close(self) -> None:
+        """Put the file in order."""
+        if self._ring is not None:
+            dropped = self._later - self._ring_size
+            oldest = self._later % self._ring_size
+            if dropped > 0:
+                self._file.write(f"\n{left_out(dropped)}\n".encode())
+                self._copy(oldest, self._ring_size)
+            self._copy(0, oldest if dropped > 0 else self._later)
+            self._ring.close()
+            self._ring = None
+            self._ring_path.unlink()
+        self._file.close()
+
+    def _copy(self, start: int, end: int) -> None:
+        assert self._ring is not None
+        self._ring.seek(start)
+        while start < end and (piece := self._ring.read(min(_COPY_BYTES, end - start))):
+            self._file.write(piece)
+            start += len(piece)
+
+
+def _private(path: Path) -> BinaryIO:
+    return open(path, "w+b", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+class Ends:
+    """The beginning and the end of an output, in memory."""
+
+    def __init__(self, cap: int = ENDS_BYTES) -> None:
+        self._head = bytearray()
+        self._head_room = cap // 2
+        self._tail = bytearray()
+        self._tail_cap = cap - cap // 2
+        self._dropped = 0
+
+    def take(self, chunk: bytes) -> None:
+        """Remember what came, as far as there is room."""
+        head, rest = chunk[: self._head_room], chunk[self._head_room :]
+        self._head += head
+        self._head_room -= len(head)
+        self._tail += rest
+        excess = len(self._tail) - self._tail_cap
+        if excess > 0:
+            del self._tail[:excess]
+            self._dropped += excess
+
+    def text(self) -> str:
+        """Both ends, with what was left out said between them; bytes that are no UTF-8 become �."""
+        if not self._dropped:
+            return (self._head + self._tail).decode(errors="replace")
+        head, tail = (end.decode(errors="replace") for end in (self._head, self._tail))
+        return f"{head}\n{left_out(self._dropped)}\n{tail}"
+
+
+class Lines:
+    """Hands an output over line by line, without the line's end; one that is too long is cut."""
+
+    def __init__(self, listener: Callable[[str], None], longest: int = LONGEST_LINE) -> None:
+        self._listener = listener
+        self._longest = longest
+        self._open = bytearray()
+        self._dropped = 0
+
+    def take(self, chunk: bytes) -> None:
+        """Hand over the lines that are complete now."""
+        *complete, rest = chunk.split(b"\n")
+        for piece in complete:
+            self._add(piece)
+            self._hand_over()
+        self._add(rest)
+
+    def close(self) -> None:
+        """The output is over, so the last line is, too."""
+        if self._open or self._dropped:
+            self._hand_over()
+
+    def _add(self, piece: bytes) -> None:
+        room = self._longest - len(self._open)
+        self._open += piece[:room]
+        self._dropped += max(0, len(piece) - room)
+
+    def _hand_over(self) -> None:
+        line = self._open.removesuffix(b"\r").decode(errors="replace")
+        note = f" {left_out(self._dropped)}" if self._dropped else ""
+        self._open = bytearray()
+        self._dropped = 0
+        self._listener(line + note)
+
+
+class Output:
+    """One stream of output, for all who may want it."""
+
+    def __init__(self, keep: Path | None, listener: Callable[[str], None] | None, longest: int) -> None:
+        self.ends = Ends()
+        self._kept = Kept(keep) if keep else None
+        self._lines = Lines(listener, longest) if listener else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._kept:
+            self._kept.close()
+        if self._lines and error is None:
+            self._lines.close()
+
+    def take(self, chunk: bytes) -> None:
+        """The next bytes."""
+        self.ends.take(chunk)
+        if self._kept:
+            self._kept.take(chunk)
+        if self._lines:
+            self._lines.take(chunk)

@@ -1,0 +1,183 @@
+"""A child and all that came from it: how its processes are told from all others, and how they end.
+
+On Linux nothing gets away: a cgroup holds everything, and where none can be made, orphans are adopted and
+known by ancestry, session or the mark in their environment. What then stays unseen is a process that left
+its session, lost its parent and replaced its environment by another one, while this driver ran other trees.
+On macOS there are neither cgroups nor adoption, and the environment of system programs can't be read: a
+process of such a program that has left session and parent is not found.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from anyio import move_on_after, sleep
+from msgspec import Struct
+
+from untilgreen.process import adoption, cgroup
+from untilgreen.process.table import Seen, Table, environment, look, send
+
+MARK = "UNTILGREEN_TREE"
+"""The variable that names the trees a process belongs to, from the outermost to its own."""
+KILL_SECONDS = 5.0
+"""How long a killed process may take to be gone; only one that waits for broken hardware takes longer."""
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+_CONTINUE = getattr(signal, "SIGCONT", None)
+_FIRST_PACE, _SLOWEST_PACE = 0.005, 0.1
+
+
+class Trace(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All that it takes to find a tree again, also for another process after a crash."""
+
+    mark: str
+    pid: int
+    start: float
+    group: int
+    era: str
+    cgroup: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """What an ending found: the processes that were there, and those that would not go."""
+
+    pids: frozenset[int] = frozenset()
+    survivors: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree:
+    """One tree that can be looked at and ended."""
+
+    trace: Trace
+    watched: bool = True
+    """Whether the first process was ours to wait for until a moment ago: no other has its number yet."""
+
+    @property
+    def cgroup(self) -> Path | None:
+        """Where its processes are held; a path that we did not make is not believed."""
+        path = Path(self.trace.cgroup) if self.trace.cgroup else None
+        return path if path and path.name == f"{cgroup.PREFIX}{self.trace.mark}" else None
+
+    def holds_us(self) -> bool:
+        """Whether this very process belongs to the tree."""
+        return os.getpid() in self._found(look())
+
+    def members(self, table: Table | None = None) -> list[Seen]:
+        """Every living process of the tree."""
+        table = look() if table is None else table
+        return [table[pid] for pid in sorted(self._found(table) - {os.getpid()}) if table[pid].alive]
+
+    def _found(self, table: Table) -> set[int]:
+        held = cgroup.members(self.cgroup) if self.cgroup else set()
+        found = {pid for pid, seen in table.items() if pid in held or self._is_ours(seen, table)}
+        return found | _descendants(found, table)
+
+    def _is_ours(self, seen: Seen, table: Table) -> bool:
+        first = self.trace.pid
+        leader = table.get(first)
+        there = leader is not None and leader.is_same(self.trace.start)
+        if seen.pid == first:
+            return there
+        if not seen.alive or (seen.start < self.trace.start and not seen.is_same(self.trace.start)):
+            return False
+        in_session = first in (seen.session, seen.group)
+        if in_session and (there or (leader is None and self.watched)):
+            return True
+        variables = environment(seen.pid)
+        if _carries(variables, self.trace.mark):
+            return True
+        # The first process is gone and its number was free to be used again: only a process that
+        # can't say where it comes from is taken for one of the session.
+        if in_session and leader is None:
+            return variables is None or _says_nothing(variables)
+        return self.watched and _says_nothing(variables) and adoption.may_be_adopted(seen)
+
+    async def end(self, grace: float) -> Ended:
+        """Ask politely, ask firmly, then kill; each time the whole tree gets `grace` seconds to go."""
+        asked: set[int] = set()
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            alive = self.members() if grace > 0 else []
+            if not alive:
+                break
+            asked.update(seen.pid for seen in alive)
+            for seen in alive:
+                send(seen, signum)
+                if _CONTINUE is not None:  # a stopped process can't follow before it goes on
+                    send(seen, _CONTINUE)
+            with move_on_after(grace):
+                await self._gone()
+        ended = await self.kill()
+        return Ended(pids=ended.pids | asked, survivors=ended.survivors)
+
+    async def _gone(self) -> None:
+        pace = _FIRST_PACE
+        while self.members():
+            await sleep(pace)
+            pace = min(pace * 2, _SLOWEST_PACE)
+
+    async def kill(self) -> Ended:
+        """End every process of the tree at once, and look again until none is left."""
+        killed: set[int] = set()
+        alive: list[Seen] = []
+        pace = _FIRST_PACE
+        # A look takes a moment, and a process that hops from fork to fork may slip through one.
+        looks = 1 if self.cgroup else 2
+        with move_on_after(KILL_SECONDS):
+            while looks:
+                table = look()
+                alive = self.members(table)
+                adoption.reap(table, killed - {self.trace.pid})
+                if not alive:
+                    looks -= 1
+                    continue
+                killed.update(seen.pid for seen in alive)
+                if self.cgroup:
+                    cgroup.kill(self.cgroup)
+                for seen in alive:
+                    send(seen, _KILL)
+                await sleep(pace)
+                pace = min(pace * 2, _SLOWEST_PACE)
+        if self.cgroup and not alive:
+            cgroup.remove(self.cgroup)
+        return Ended(pids=frozenset(killed), survivors=tuple(seen.pid for seen in alive))
+
+
+def _descendants(roots: set[int], table: Table) -> set[int]:
+    children: dict[int, list[int]] = {}
+    for seen in table.values():
+        children.setdefault(seen.parent, []).append(seen.pid)
+    found: set[int] = set()
+    left = list(roots)
+    while left:
+        born = [pid for pid in children.get(left.pop(), ()) if pid not in found]
+        found.update(born)
+        left.extend(born)
+    return found
+
+
+def new_mark() -> str:
+    """A name for a tree that no other has."""
+    return secrets.token_hex(8)
+
+
+def chain(mark: str, outer: str) -> str:
+    """The variable's value inside a tree: a tree in a tree belongs to both."""
+    return f"{outer}:{mark}" if outer else mark
+
+
+def _carries(variables: bytes | None, mark: str) -> bool:
+    if not variables or mark.encode() not in variables:
+        return False
+    name = f"{MARK}=".encode()
+    marks = next((entry[len(name) :] for entry in variables.split(b"\0") if entry.startswith(name)), b"")
+    return mark.encode() in marks.split(b":")
+
+
+def _says_nothing(variables: bytes | None) -> bool:
+    """Whether the environment was emptied, or written over with a title, as servers do."""
+    return variables is not None and b"PATH=" not in variables
