@@ -115,6 +115,17 @@ def test_every_built_in_rule_can_be_made_without_options(plugins: Plugins, kind:
     assert made == {name: PartSpec(name=name, origin="built-in") for name in BUILT_IN[kind]}
 
 
+@pytest.mark.parametrize(("kind", "option"), [("gate", "run"), ("agent", "command")])
+def test_a_command_needs_to_be_told_which(plugins: Plugins, kind: Kind, option: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        plugins.create(kind, "command")
+    created = plugins.create(kind, "command", {option: "./fix.sh"})
+
+    assert str(caught.value) == f"The {kind} 'command' needs the option {option!r}. Add it to the spec."
+    assert getattr(created.object, option) == "./fix.sh"
+    assert created.spec == PartSpec(name="command", origin="built-in", options={option: "./fix.sh"})
+
+
 def test_options_are_the_keywords_of_the_constructor(plugins: Plugins) -> None:
     created = plugins.create("strategy", "hybrid", {"base": 3, "min_gain": 1})
 

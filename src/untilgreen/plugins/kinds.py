@@ -64,8 +64,8 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "claims": "untilgreen.core.detectors.claims:Claims",
         "noop": "untilgreen.core.detectors.noop:Noop",
     },
-    "gate": {},
-    "agent": {},
+    "gate": {"command": "untilgreen.gates.command:CommandGate"},
+    "agent": {"command": "untilgreen.agents.command:CommandAgent"},
     "notifier": {},
 }
 
