@@ -708,7 +708,7 @@ def test_a_name_can_not_be_registered_over_another(plugins: Plugins, name: str, 
     assert str(caught.value) == f"The strategy {name!r} is offered more than once: {origin}. Rename one."
 
 
-@pytest.mark.parametrize("name", ["", "a:b", "./rules.py", "two words"])
+@pytest.mark.parametrize("name", ["", "a:b", "./rules.py", "rules.py", "two words"])
 def test_a_name_that_reads_like_a_place_can_not_be_registered(plugins: Plugins, name: str) -> None:
     with pytest.raises(ConfigError, match=r"can't be the name of a strategy\. Use letters, digits"):
         plugins.register("strategy", name, Fixed)

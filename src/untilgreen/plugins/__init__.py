@@ -112,9 +112,9 @@ class Plugins:
     def register(self, kind: Kind, name: str, factory: Factory) -> None:
         """Let a short name stand for a class or a function, for as long as the process lives."""
         contract_of(kind)
-        if not _SHORT_NAME.fullmatch(name):
+        if not _SHORT_NAME.fullmatch(name) or place_of(name) is not None:
             raise ConfigError(
-                f"{name!r} can't be the name of a {kind}. Use letters, digits, '_', '-' and '.' only."
+                f"{name!r} can't be the name of a {kind}. Use letters, digits, '_', '-' and '.', and no '.py' at its end."
             )
         if not callable(factory):
             raise ConfigError(
