@@ -11,6 +11,7 @@ from typing import Any
 from untilgreen.config.find import find, read
 from untilgreen.config.layers import Layers, Source
 from untilgreen.config.schema import Spec, SpecFile, parse
+from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.errors import ConfigError, nearest
 
 PREFIX = "UNTILGREEN_"
@@ -19,6 +20,9 @@ NOT_KEYS = frozenset(
 )
 """Variables of ours that are no keys of the spec."""
 FLAGS = Source("the command line")
+CEILINGS = {"fixed": "iterations", "ralph": "max"}
+"""The option with which a strategy bounds itself; hybrid keeps its base laps and fills up with bonus laps."""
+HYBRID_BASE = Hybrid().base
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +33,7 @@ class Request:
     config: Path | None = None
     profile: str | None = None
     flags: Mapping[str, Any] = field(default_factory=dict)
+    max_iterations: str | None = None
     sets: Sequence[str] = ()
     task: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
@@ -60,6 +65,8 @@ def load(request: Request) -> Loaded:
         _add_profile(layers, values, profile)
     _add_environment(layers, request.env)
     layers.add(request.flags, FLAGS)
+    if request.max_iterations is not None:
+        _add_ceiling(layers, _toml_value(request.max_iterations))
     for written in request.sets:
         _add_set(layers, written)
     return Loaded(
@@ -103,6 +110,23 @@ def _add_environment(layers: Layers, env: Mapping[str, str]) -> None:
             known = [f"{PREFIX}{key.upper()}" for key in SpecFile.__struct_fields__]
             raise ConfigError(f"The variable {variable} is no key of the spec. {nearest(variable, known)}")
         layers.set(path, _toml_value(value), Source(f"the variable {variable}"))
+
+
+def _add_ceiling(layers: Layers, most: Any) -> None:
+    """`--max-iterations` is the limit and the strategy's own ceiling in one."""
+    source = Source("--max-iterations")
+    layers.set(("limits", "iterations"), most, source)
+    written = layers.values.get("strategy", "hybrid")
+    table = {} if isinstance(written, str) else written
+    name = written if isinstance(written, str) else written.get("use")
+    if not isinstance(most, int) or most < 1:
+        return
+    if name in CEILINGS:
+        layers.set(("strategy", CEILINGS[name]), most, source)
+    elif name == "hybrid":
+        base = min(int(table.get("base", HYBRID_BASE)), most)
+        layers.set(("strategy", "base"), base, source)
+        layers.set(("strategy", "bonus"), most - base, source)
 
 
 def _add_set(layers: Layers, written: str) -> None:

@@ -117,7 +117,7 @@ def _check_a_crash(
         return
     *_, (broken, _) = _play(played, strategy, remedies).go_on(before)
     assert (broken.outcome, _laps(broken)) == (whole.outcome, _laps(whole)), (
-        f"{name} ends {played!r} as {broken.outcome} in {_laps(broken)} laps after a crash behind event {cut}, "
+        f"{name} ends {played!r} as {broken.outcome} in {_laps(broken)} laps after a crash at event {cut}, "
         f"and as {whole.outcome} in {_laps(whole)} without."
     )
 

@@ -1,0 +1,92 @@
+"""All verbs, and the last line of defence: an error becomes a sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+from cyclopts import App, CycloptsError, Parameter
+
+from untilgreen import __version__
+from untilgreen.core.exits import AGENT, CRASHED, OK, SIGINT, USAGE
+from untilgreen.errors import AgentUnavailable, JournalError, UntilgreenError, UserError
+from untilgreen.surfaces.cli.say import complain
+
+_HERE = "untilgreen.surfaces.cli"
+VERBS = {
+    "run": ("drive:run", "Keep an agent working until the gates are green."),
+    "check": ("drive:check", "Run the gates once, without an agent."),
+    "resume": ("drive:resume", "Go on with a run that was left."),
+    "list": ("runs:list_runs", "List the runs of this directory."),
+    "show": ("runs:show", "Show one run: outcome, laps and gates."),
+    "follow": ("runs:follow", "Watch a run that another process drives."),
+    "stop": ("arrivals:stop", "End a run after the lap under way."),
+    "cancel": ("arrivals:cancel", "End a run now."),
+    "pause": ("arrivals:pause", "Let a run start no further turn."),
+    "steer": ("arrivals:steer", "Leave a note for the agent's next brief."),
+    "answer": ("arrivals:answer", "Answer the question that a run asks."),
+    "diff": ("trees:diff", "Show what a run, or some of its laps, changed."),
+    "restore": ("trees:restore", "Put the files of a lap back into the directory."),
+    "plugins": ("plugins:app", "List what can be used by name, or check a plugin of your own."),
+    "demo": ("demo:demo", "Watch a run in a temporary project; needs no key."),
+    "help": ("help:app", "Explain exit codes and other things that are no verbs."),
+}
+
+
+def make_app() -> App:
+    """The parser; a verb's module is imported only when the verb is used."""
+    app = App(
+        name="untilgreen",
+        version=f"untilgreen {__version__}",
+        help="Keep a coding agent working until its gates are green; stop it when it never will be.",
+        help_epilogue="`untilgreen VERB --help` explains a verb, `untilgreen help exit-codes` the codes.",
+        default_parameter=Parameter(negative=()),
+    )
+    for name, (place, summary) in VERBS.items():
+        app.command(f"{_HERE}.{place}", name=name, help=summary)
+    return app
+
+
+def call(arguments: list[str]) -> int:
+    """Do what the arguments say; the result is the exit code."""
+    try:
+        result = make_app()(
+            arguments,
+            exit_on_error=False,
+            print_error=False,
+            help_on_error=False,
+            result_action="return_value",
+        )
+    except CycloptsError as error:
+        verb = arguments[0] if arguments and arguments[0] in VERBS else ""
+        complain(str(error), f"untilgreen {verb} --help".replace("  ", " "))
+        return USAGE
+    except UserError as error:
+        complain(str(error))
+        return USAGE
+    except AgentUnavailable as error:
+        complain(str(error))
+        return AGENT
+    except JournalError as error:
+        complain(str(error))
+        return CRASHED
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return SIGINT
+    except BrokenPipeError:  # the reader of a pipe left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:
+        return _defect(error)
+    return result if isinstance(result, int) else OK
+
+
+def _defect(error: Exception) -> int:
+    said = str(error) if isinstance(error, UntilgreenError) else f"{type(error).__name__}: {error}"
+    complain(said if isinstance(error, UntilgreenError) else f"a defect in untilgreen: {said}")
+    if os.environ.get("UNTILGREEN_DEBUG"):
+        traceback.print_exception(error)
+    else:
+        complain("", "set UNTILGREEN_DEBUG=1 and try again to see where it happened")
+    return CRASHED

@@ -1,0 +1,91 @@
+"""A run with scripted parts in a folder of its own, driven by the real runner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from untilgreen.core.decide import Policy
+from untilgreen.core.defaults import default_detectors, promise_of, tuned, with_claim
+from untilgreen.core.events import Event, RunStarted
+from untilgreen.core.limits import Limits
+from untilgreen.core.model import GateSpec, PartSpec, Plan
+from untilgreen.core.rules import Detector, Strategy
+from untilgreen.core.strategies.hybrid import Hybrid
+from untilgreen.engine.bus import Bus
+from untilgreen.engine.parts import Parts
+from untilgreen.engine.runner import Runner
+from untilgreen.engine.seat import UNATTENDED, Seat
+from untilgreen.journal.memory import MemoryJournal
+from untilgreen.ports import Agent, Gate, Journal, Notifier
+from untilgreen.testing.doubles import FakeClock, ScriptedAgent, ScriptedGate
+from untilgreen.testing.workspaces import MemoryWorkspace
+
+GATE = "tests"
+
+
+class World:
+    """Everything a run needs, in memory but for its files; it can be driven as often as one likes."""
+
+    def __init__(
+        self,
+        root: Path,
+        played: str = "a -",
+        strategy: Strategy | None = None,
+        *,
+        limits: Limits | None = None,
+        remedies: Sequence[str] = (),
+        promise: str | None = None,
+        gates: Sequence[GateSpec] = (GateSpec(name=GATE),),
+        agents: Mapping[str, Agent] | None = None,
+        checks: Mapping[str, Gate] | None = None,
+        detectors: Sequence[Detector] | None = None,
+        baseline: bool = True,
+    ) -> None:
+        """The words of `story`; agents and gates are scripted where none are given."""
+        strategy = strategy or Hybrid()
+        given = promise_of(strategy, promise)
+        scripted = ScriptedAgent(played, given)
+        agents = agents or {"one": scripted, "two": scripted}
+        watching = default_detectors() if detectors is None else detectors
+        self.clock = FakeClock()
+        self.journal = MemoryJournal()
+        self.heard: list[Event] = []
+        self.plan = Plan(
+            task="make it green",
+            gates=with_claim(gates, given),
+            agents=tuple(PartSpec(name=name) for name in agents),
+            remedies=tuple(remedies),
+            limits=limits or Limits(),
+            promise=given,
+            baseline=baseline,
+        )
+        self.parts = Parts(
+            agents=agents,
+            gates=checks or {gate.name: ScriptedGate(played) for gate in gates},
+            workspace=MemoryWorkspace(root),
+            policy=Policy(strategy=strategy, detectors=tuned(watching, strategy)),
+            clock=self.clock,
+        )
+
+    async def start(self) -> World:
+        """Write the first event."""
+        await self.journal.append(RunStarted(at=self.clock.now(), run="world", plan=self.plan))
+        return self
+
+    def runner(
+        self,
+        *,
+        journal: Journal | None = None,
+        seat: Seat = UNATTENDED,
+        notifiers: Sequence[Notifier] = (),
+    ) -> Runner:
+        """A new driver; `heard` gets every event that it publishes."""
+        bus = Bus([lambda event, _: self.heard.append(event)], notifiers)
+        return Runner(journal or self.journal, self.parts, seat, bus)
+
+    def with_parts(self, **changes: object) -> World:
+        """The same world with some parts exchanged."""
+        self.parts = replace(self.parts, **changes)  # type: ignore[arg-type] # names of Parts, checked by replace
+        return self
