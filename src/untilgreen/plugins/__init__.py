@@ -114,7 +114,8 @@ class Plugins:
         contract_of(kind)
         if not _SHORT_NAME.fullmatch(name) or place_of(name) is not None:
             raise ConfigError(
-                f"{name!r} can't be the name of a {kind}. Use letters, digits, '_', '-' and '.', and no '.py' at its end."
+                f"{name!r} can't be the name of a {kind}. "
+                "Use letters, digits, '_', '-' and '.', and no '.py' at its end."
             )
         if not callable(factory):
             raise ConfigError(
