@@ -116,7 +116,7 @@ class FileJournal:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(file.fileno())
             if not end.size:
-                _sync_folder(self.path.parent)
+                sync_folder(self.path.parent)
         except OSError:
             self._take_back(file, end)
             raise
@@ -150,7 +150,7 @@ def _going_on(path: str, flags: int) -> int:
     return os.open(path, flags & ~os.O_CREAT)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """A new file is only safe when its folder knows it for good."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)

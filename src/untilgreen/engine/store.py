@@ -1,0 +1,264 @@
+"""Run folders: all that is kept about a run, outside of the workspace and out of the agent's way."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from platformdirs import user_state_path
+
+from untilgreen.core.events import RunStarted
+from untilgreen.errors import JournalError, UserError
+from untilgreen.journal.codec import decode
+from untilgreen.journal.file import sync_folder
+
+LAST = "@last"
+"""The newest run of the directory one is in."""
+
+_START = "start"  # the plan's workspace table says under this key where the run was started
+_EPOCH = 1_704_067_200  # 2024-01-01 in UTC, so that six characters of seconds last until 2058
+_TICKS = 32
+_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+_AS_MEANT = str.maketrans("oil", "011")
+_ID = re.compile(rf"[{_LETTERS}]{{9,}}")
+_SHOWN = 10
+
+
+class Meta(Struct, frozen=True, kw_only=True):
+    """What a list of runs needs to know about each; the journal's first event knows it, too."""
+
+    workspace: str = ""
+    git_root: str = ""
+    title: str = ""
+
+    def in_reach(self, directory: Path) -> bool:
+        """Whether somebody in that directory would call it a run of theirs."""
+        roots = [Path(root) for root in (self.workspace, self.git_root) if root]
+        return any(directory.is_relative_to(root) for root in roots)
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Where the parts of one run are."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """The name of the run, for people and on the command line."""
+        return self.path.name
+
+    @property
+    def journal(self) -> Path:
+        """The truth."""
+        return self.path / "journal.jsonl"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the process that drives."""
+        return self.path / "lock"
+
+    @property
+    def inbox(self) -> Path:
+        """Commands for the process that drives."""
+        return self.path / "inbox"
+
+    @property
+    def code(self) -> Path:
+        """Copies of code and files that the agent could reach in the workspace."""
+        return self.path / "code"
+
+    @property
+    def tree(self) -> Path:
+        """The processes of the turn under way, for the driver that comes after a crash."""
+        return self.path / "tree.json"
+
+    def activity(self, lap: int, attempt: int = 1) -> Path:
+        """What the agent showed while it worked; each attempt at a lap has its own."""
+        return self.path / "activity" / f"{_numbered(lap, attempt)}.jsonl"
+
+    def brief(self, lap: int, attempt: int = 1) -> Path:
+        """What the agent was told."""
+        return self.path / "activity" / f"{_numbered(lap, attempt)}-brief.md"
+
+    def output(self, lap: int, gate: str) -> Path:
+        """All that a gate printed."""
+        return self.path / "output" / f"{lap:03d}-{_safe(gate)}.txt"
+
+    def pointer(self, path: Path) -> str:
+        """A path in this folder as events name it."""
+        return path.relative_to(self.path).as_posix()
+
+    @property
+    def complete(self) -> bool:
+        """Whether a run came of it; creating a folder can be cut short."""
+        return self._meta.exists() or self.journal.exists()
+
+    def meta(self) -> Meta:
+        """Whose run this is."""
+        try:
+            return msgspec.json.decode(self._meta.read_bytes(), type=Meta)
+        except (OSError, ValueError):
+            return self._from_the_journal()
+
+    @property
+    def _meta(self) -> Path:
+        return self.path / "meta.json"
+
+    def _from_the_journal(self) -> Meta:
+        try:
+            with self.journal.open("rb") as file:
+                events, _ = decode(file.readline() + file.readline(), name=str(self.journal))
+        except (OSError, JournalError):
+            return Meta()
+        first = events[0] if events else None
+        if not isinstance(first, RunStarted):
+            return Meta()
+        return Meta(workspace=str(first.plan.workspace.get(_START, "")), title=first.plan.title)
+
+
+class Store:
+    """All runs of one state directory."""
+
+    def __init__(self, state_dir: Path | None = None) -> None:
+        """Without a directory it is `UNTILGREEN_STATE_DIR`, or where this system keeps such things."""
+        self.state_dir = state_dir.absolute() if state_dir else default_state_dir()
+        self._runs = self.state_dir / "runs"
+
+    def create(
+        self, now: float, *, workspace: Path, git_root: Path | None = None, title: str = ""
+    ) -> RunFolder:
+        """A folder for a new run, under a name that no other run has."""
+        meta = Meta(
+            workspace=str(workspace.resolve()),
+            git_root=str(git_root.resolve()) if git_root else "",
+            title=title,
+        )
+        with self._used():
+            for folder in (self.state_dir, self._runs):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            run = self._claim(now)
+            for name in ("activity", "output", "inbox", "code"):
+                (run.path / name).mkdir(mode=0o700)
+            put(run.path / "meta.json", msgspec.json.encode(meta))
+            sync_folder(self._runs)
+        return run
+
+    def runs(self, workspace: Path | None = None) -> list[RunFolder]:
+        """Every run, or those of a workspace, newest first."""
+        with self._used():
+            paths = sorted(self._runs.iterdir(), reverse=True) if self._runs.exists() else []
+        found = [RunFolder(path) for path in paths if _ID.fullmatch(path.name)]
+        found = [run for run in found if run.complete]
+        if workspace is None:
+            return found
+        here = workspace.resolve()
+        return [run for run in found if run.meta().in_reach(here)]
+
+    def find(self, text: str, workspace: Path) -> RunFolder:
+        """The run with that id, or the only one whose id begins so, or `@last`."""
+        if text == LAST:
+            return self._last(workspace.resolve())
+        wanted = text.strip().lower().translate(_AS_MEANT)
+        fitting = [run for run in self.runs() if wanted and run.id.startswith(wanted)]
+        exact = [run for run in fitting if run.id == wanted]
+        if len(fitting) == 1 or exact:
+            return (exact or fitting)[0]
+        if fitting:
+            raise UserError(_ambiguous(text, fitting))
+        raise UserError(self._unknown(text, wanted))
+
+    def _claim(self, now: float) -> RunFolder:
+        """Making the folder decides who gets the name; who comes second takes a later one."""
+        while True:
+            run = RunFolder(self._runs / _new_id(now))
+            try:
+                run.path.mkdir(mode=0o700)
+            except FileExistsError:
+                now += 1 / _TICKS
+            else:
+                return run
+
+    def _last(self, here: Path) -> RunFolder:
+        """Runs that were started right here come before others of the same repository."""
+        near = self.runs(here)
+        exact = [run for run in near if run.meta().workspace == str(here)]
+        if not near:
+            raise UserError(
+                f"No run was started in {here} yet. Start one with `untilgreen run`, "
+                "or see the others with `untilgreen list --all`."
+            )
+        return (exact or near)[0]
+
+    def _unknown(self, text: str, wanted: str) -> str:
+        close = difflib.get_close_matches(wanted, [run.id for run in self.runs()], n=1)
+        guess = f" Did you mean {close[0]!r}?" if close else ""
+        return f"There is no run {text!r}.{guess} `untilgreen list --all` shows all runs."
+
+    @contextmanager
+    def _used(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise UserError(
+                f"The state directory {self.state_dir} can't be used: {error.strerror}. "
+                "Choose another one with `--state-dir`."
+            ) from error
+
+
+def default_state_dir() -> Path:
+    """Where runs are kept when nobody says otherwise."""
+    chosen = os.environ.get("UNTILGREEN_STATE_DIR")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    return user_state_path("untilgreen", appauthor=False)
+
+
+def put(path: Path, data: bytes) -> None:
+    """A file that is there as a whole or not at all, for its owner's eyes only."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def _new_id(now: float) -> str:
+    """Sorted by start, typed in one breath: seven characters of time, two of chance."""
+    left, text = int(max(0.0, now - _EPOCH) * _TICKS), ""
+    for _ in range(7):
+        left, digit = divmod(left, len(_LETTERS))
+        text = _LETTERS[digit] + text
+    return text + secrets.choice(_LETTERS) + secrets.choice(_LETTERS)
+
+
+def _numbered(lap: int, attempt: int) -> str:
+    return f"{lap:03d}" if attempt == 1 else f"{lap:03d}-{attempt}"
+
+
+def _safe(name: str) -> str:
+    """A gate's name as a part of a file's name; a name that had to be changed gets a mark of its own."""
+    plain = re.sub(r"[^a-z0-9._-]+", "-", name.lower())[:40].strip("-.")
+    mark = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+    return plain if plain == name else f"{plain}-{mark}"
+
+
+def _ambiguous(text: str, fitting: list[RunFolder]) -> str:
+    shown = "; ".join(f"{run.id} ({run.meta().title})" for run in fitting[:_SHOWN])
+    more = f"; and {len(fitting) - _SHOWN} more" if len(fitting) > _SHOWN else ""
+    return f"{text!r} fits {len(fitting)} runs: {shown}{more}. Write more of the id."
