@@ -1,0 +1,199 @@
+"""Snapshots of a git work tree: made and brought back beside everything that git itself knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from untilgreen.core.model import Change
+from untilgreen.errors import UserError, WorkspaceNotReady
+from untilgreen.ports import Restoration
+from untilgreen.workspace.ground import Ground, find_ground
+from untilgreen.workspace.index import Difference, Index, differences
+from untilgreen.workspace.plumbing import Git, GitFailed, shown
+from untilgreen.workspace.restoring import Intents, Restoring
+from untilgreen.workspace.seed import seed, submodules
+from untilgreen.workspace.shadow import Shadow
+
+DIFF = (
+    *("diff-tree", "-r", "-p", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--inter-hunk-context=0"),
+)
+RACES = ("not uptodate", "would be overwritten", "would lose untracked")
+ATTEMPTS = 3
+_TREE = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_NOT_IN_A_REF = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class GitWorkspace:
+    """The work tree around a directory, and its trees under `refs/untilgreen/<run>/`.
+
+    A snapshot covers the whole work tree, also when the run was started in a part of it.
+    The user's index, HEAD, branches, stash and configuration are never written, and no hook runs.
+    Files keep their bytes, whatever is configured about line ends.
+
+    Neither kept nor restored: ignored files; empty directories; what is inside a submodule (its commit is
+    kept, and a restore leaves it alone); what is inside another repository in this one. `warnings` tells.
+    """
+
+    def __init__(self, start: Path, run: str, private_dir: Path) -> None:
+        self.root = start.resolve()
+        self._refs = f"refs/untilgreen/{_ref_part(run)}/"
+        self._private = private_dir.resolve()
+        self._intents = Intents(self._private)
+        self._shadow: Shadow | None = None
+        self._tree: tuple[tuple[int, ...], str] | None = None
+        """The tree that was written last, and the mark of the index then."""
+        self._kept: dict[str, str] = {}
+        self._warnings: dict[str, None] = {}
+
+    def warnings(self) -> list[str]:
+        """What a person should know about this workspace, as far as it has been looked at."""
+        return list(self._warnings)
+
+    async def prepare(self) -> None:
+        """Find out what stands in the way before work begins."""
+        shadow = await self._ready()
+        async with shadow.alone() as git:
+            await seed(shadow, git)
+            if inside := await submodules(git):
+                self._warn(
+                    f"Changes inside submodules are neither kept nor restored: {_listed(inside)}. "
+                    "Start a run inside one to work on it."
+                )
+
+    async def snapshot(self, label: str) -> str:
+        shadow = await self._ready()
+        async with shadow.alone() as git:
+            tree = await self._look(shadow, git)
+            await self._keep(shadow, tree, label)
+            self._intents.clear()
+            return tree
+
+    async def changes(self, before: str, after: str) -> Sequence[Change]:
+        shadow = await self._ready()
+        return [_change(found) for found in await differences(shadow.git, _tree(before), _tree(after))]
+
+    async def diff(self, before: str, after: str) -> str:
+        shadow = await self._ready()
+        return (await shadow.git(*DIFF, _tree(before), _tree(after))).decode(errors="replace")
+
+    async def restore(self, snapshot: str, known: str | None) -> Restoration:
+        shadow = await self._ready()
+        target, seen = _tree(snapshot), known and _tree(known)
+        async with shadow.alone() as git:
+            for attempt in range(1, ATTEMPTS + 1):
+                try:
+                    return await self._restore(shadow, git, target, seen)
+                except GitFailed as failure:
+                    if attempt == ATTEMPTS or not any(sign in failure.words for sign in RACES):
+                        raise
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _restore(self, shadow: Shadow, git: Git, snapshot: str, known: str | None) -> Restoration:
+        cut_off = self._intents.read()
+        index = Index(git, shadow.index)
+        restoring = Restoring(git, index, self._intents)
+        before, blocked = await restoring.free_the_way(await self._look(shadow, git), snapshot)
+        await self._keep(shadow, before, "before-restore")
+        theirs = await restoring.theirs(before, known)
+        kept = await restoring.apply(before, snapshot, theirs | blocked)
+        self.root.mkdir(parents=True, exist_ok=True)
+        same = cut_off is not None and cut_off.snapshot == snapshot
+        return Restoration(
+            before=cut_off.before if cut_off and same else before, kept=tuple(map(shown, kept))
+        )
+
+    async def _look(self, shadow: Shadow, git: Git) -> str:
+        """The tree of what is on disk; where nothing moved, that is known without writing it."""
+        await seed(shadow, git)
+        index = Index(git, shadow.index)
+        looked = await index.update()
+        self._note(looked.nested, looked.warnings)
+        if self._tree is None or self._tree[0] != index.mark():
+            tree = await index.tree()
+            self._tree = (index.mark(), tree)
+        return self._tree[1]
+
+    async def _keep(self, shadow: Shadow, tree: str, label: str) -> None:
+        """Protect a tree from `git gc`; a label that is taken keeps what it has, and a number is added."""
+        ref = self._refs + _ref_part(label)
+        if self._kept.get(ref) == tree:
+            return
+        made = await shadow.keeper.attempt("update-ref", ref, tree, "")
+        if made.returncode:
+            await self._keep_beside(shadow, tree, ref)
+        self._kept[ref] = tree
+
+    async def _keep_beside(self, shadow: Shadow, tree: str, ref: str) -> None:
+        listed = await shadow.keeper("for-each-ref", "--format=%(refname) %(objectname)", self._refs)
+        taken = dict(line.split(" ") for line in listed.decode().splitlines())
+        number = 1
+        numbered = ref
+        while taken.get(numbered, tree) != tree:
+            number += 1
+            numbered = f"{ref}-{number}"
+        await shadow.keeper("update-ref", numbered, tree)
+
+    async def _ready(self) -> Shadow:
+        if self._shadow is None:
+            ground = await self._ground()
+            if _inside(self._private, ground.top):
+                raise WorkspaceNotReady(
+                    f"The state directory lies inside the workspace {str(ground.top)!r}, "
+                    "so that a restore would undo the run's own record. Choose another with `--state-dir`."
+                )
+            self._private.mkdir(parents=True, exist_ok=True, mode=0o700)
+            shadow = Shadow(ground, self._private)
+            shadow.lay_out()
+            self._shadow = shadow
+        return self._shadow
+
+    async def _ground(self) -> Ground:
+        ground = await find_ground(self.root)
+        if ground is None:
+            raise WorkspaceNotReady(
+                f"{str(self.root)!r} is not in a git repository, or ignored by it. Run `git init` there, "
+                "or start in a directory that git knows."
+            )
+        return ground
+
+    def _note(self, nested: Sequence[bytes], words: Sequence[str]) -> None:
+        if nested:
+            self._warn(
+                f"Repositories inside this one are left alone: {_listed(nested)}. "
+                "Add them as submodules, or to .gitignore."
+            )
+        for word in words:
+            self._warn(f"git says: {word}")
+
+    def _warn(self, sentence: str) -> None:
+        self._warnings[sentence] = None
+
+
+def _change(found: Difference) -> Change:
+    path = shown(found.path)
+    if found.added:
+        return Change(path=path, status="added")
+    return Change(path=path, status="deleted" if found.deleted else "modified")
+
+
+def _tree(snapshot: str) -> str:
+    if not _TREE.fullmatch(snapshot):
+        raise UserError(f"{snapshot!r} is no snapshot. Name one that `untilgreen show` lists.")
+    return snapshot
+
+
+def _ref_part(name: str) -> str:
+    """A name as one part of a ref, which must not have dots, slashes or blanks in the wrong place."""
+    return _NOT_IN_A_REF.sub("-", name) or "-"
+
+
+def _inside(path: Path, top: Path) -> bool:
+    return path.is_relative_to(top) and path.relative_to(top).parts[:1] != (".git",)
+
+
+def _listed(paths: Sequence[bytes], most: int = 5) -> str:
+    names = ", ".join(shown(path) for path in paths[:most])
+    return names if len(paths) <= most else f"{names} and {len(paths) - most} more"

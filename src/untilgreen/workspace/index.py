@@ -1,0 +1,141 @@
+"""The private index: what is on disk now, as git sees it, without a trace in the user's own index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import NamedTuple
+
+import anyio
+
+from untilgreen.workspace.plumbing import Git, GitFailed, joined, split
+
+SUBMODULE = b"160000"
+ABSENT = b"000000"
+MOVING = ("No such file or directory", "short read", "file changed")
+"""What git says of a file that somebody writes or removes while it is read."""
+ATTEMPTS = 3
+
+
+class Difference(NamedTuple):
+    """One path that differs between two trees, in git's own terms."""
+
+    path: bytes
+    old_mode: bytes
+    new_mode: bytes
+    old: bytes
+    new: bytes
+
+    @property
+    def submodule(self) -> bool:
+        """Whether either side is the commit of another repository."""
+        return SUBMODULE in (self.old_mode, self.new_mode)
+
+    @property
+    def added(self) -> bool:
+        """Only the second tree has it."""
+        return self.old_mode == ABSENT
+
+    @property
+    def deleted(self) -> bool:
+        """Only the first tree has it."""
+        return self.new_mode == ABSENT
+
+
+class Index:
+    """The private index while nobody else writes it."""
+
+    def __init__(self, git: Git, path: Path) -> None:
+        self._git = git
+        self._path = path
+
+    async def update(self) -> Looked:
+        """Bring the index up to what is on disk, and tell what was left out.
+
+        The two halves of `git add -A` run side by side: that is faster, and shows repositories inside this
+        one instead of adding them, or choking on them.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await self._update()
+            except GitFailed as failure:
+                if attempt == ATTEMPTS or not any(sign in failure.words for sign in MOVING):
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _update(self) -> Looked:
+        done: dict[str, CompletedProcess[bytes]] = {}
+
+        async def run(verb: str, *options: str) -> None:
+            done[verb] = await self._git.attempt(verb, *options)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(run, "add", "-u")
+            group.start_soon(run, "ls-files", "-z", "--others", "--exclude-standard")
+        self._git.checked(done["add"])
+        others = split(self._git.checked(done["ls-files"]))
+        fresh = [path for path in others if not path.endswith(b"/")]
+        if fresh:
+            await self.add(fresh)
+        return Looked(
+            nested=tuple(path.rstrip(b"/") for path in others if path.endswith(b"/")),
+            warnings=tuple(done["ls-files"].stderr.decode(errors="replace").splitlines()),
+        )
+
+    async def add(self, paths: Sequence[bytes]) -> None:
+        """Take in files, ignored or not; one that is gone again is none."""
+        given = joined(paths)
+        await self._git("update-index", "--add", "--remove", "--replace", "-z", "--stdin", given=given)
+
+    async def drop(self, paths: Sequence[bytes]) -> None:
+        """Forget files without touching them."""
+        await self._git("update-index", "--force-remove", "-z", "--stdin", given=joined(paths))
+
+    async def tree(self) -> str:
+        """Write what the index holds as a tree."""
+        return (await self._git("write-tree", "--missing-ok")).decode().strip()
+
+    def mark(self) -> tuple[int, ...]:
+        """Another value after every change: git replaces the file, it never writes into it."""
+        try:
+            stat = self._path.stat()
+        except FileNotFoundError:
+            return ()
+        return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+    async def changed_tree(self, tree: str, entries: Sequence[tuple[bytes, bytes, bytes]]) -> str:
+        """A tree with some entries replaced (mode, object, path); the mode `000000` takes one out."""
+        scratch = self._path.with_name("scratch")
+        git = self._git.with_index(scratch)
+        scratch.unlink(missing_ok=True)
+        await git("read-tree", tree)
+        lines = [b"%s %s\t%s" % entry for entry in entries]
+        # What is taken out comes first: a file may stand where a directory was.
+        lines.sort(key=lambda line: not line.startswith(ABSENT))
+        await git("update-index", "--replace", "-z", "--index-info", given=joined(lines))
+        changed = (await git("write-tree", "--missing-ok")).decode().strip()
+        scratch.unlink(missing_ok=True)
+        return changed
+
+    async def move(self, before: str, after: str) -> None:
+        """Turn the files of one tree into those of another; refused where they are not as in the first."""
+        await self._git("read-tree", "-m", "-u", before, after)
+
+
+class Looked(NamedTuple):
+    """What a look at the work tree left out, and what git said about it."""
+
+    nested: tuple[bytes, ...]
+    """Repositories inside this one that are not its submodules."""
+    warnings: tuple[str, ...]
+
+
+async def differences(git: Git, before: str, after: str) -> list[Difference]:
+    """Every path that differs between two trees, in git's order."""
+    parts = split(await git("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after))
+    found = []
+    for facts, path in zip(parts[::2], parts[1::2], strict=True):
+        old_mode, new_mode, old, new, _ = facts.lstrip(b":").split(b" ")
+        found.append(Difference(path, old_mode, new_mode, old, new))
+    return found

@@ -1,0 +1,128 @@
+"""One git command at a time: nobody else's settings, no hooks, and failures in git's own words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from subprocess import DEVNULL, CompletedProcess
+
+import anyio
+
+from untilgreen.errors import WorkspaceNotReady
+
+OPTIONS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=" + os.devnull,
+    "core.ignoreStat=false",
+    "core.logAllRefUpdates=false",
+    "core.quotePath=false",
+    "core.splitIndex=false",
+    "core.untrackedCache=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+)
+COMMAND = ("git", *(part for option in OPTIONS for part in ("-c", option)))
+INHERITED = frozenset(
+    {
+        "GIT_CEILING_DIRECTORIES",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+        "GIT_EXEC_PATH",
+        "GIT_SSH",
+        "GIT_SSH_COMMAND",
+    }
+)
+"""All other GIT_ variables speak about the caller's own repository or command."""
+
+REMEDIES = (
+    ("filter", "Install the program that this filter runs, or take the filter out of .gitattributes."),
+    ("Permission denied", "Make it readable for you, or name it in .gitignore."),
+    ("No space left", "Free some space on that disk."),
+    ("dubious ownership", "Do what git says, if you trust this repository."),
+)
+LONGEST = 2000
+
+
+class GitFailed(WorkspaceNotReady):
+    """What git said when it could not do what it was asked, and what helps."""
+
+    def __init__(self, command: str, words: str, place: Path) -> None:
+        self.words = words
+        told = " ".join(words[:LONGEST].split()) or "it gave no reason."
+        advice = next((help for sign, help in REMEDIES if sign in words), "Mend that, and start again.")
+        super().__init__(f"`git {command}` failed in {str(place)!r}: {told} {advice}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Git:
+    """git, seen from one directory and with variables that say which repository is meant."""
+
+    place: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+    descriptors: Sequence[int] = ()
+    """Open files that every git process holds until it ends, also when it outlives us."""
+
+    async def __call__(self, *arguments: str | bytes, given: bytes | None = None) -> bytes:
+        """Run one command and give what it printed."""
+        return self.checked(await self.attempt(*arguments, given=given))
+
+    async def attempt(self, *arguments: str | bytes, given: bytes | None = None) -> CompletedProcess[bytes]:
+        """Run one command and give what came of it, failed or not."""
+        try:
+            return await anyio.run_process(
+                [*COMMAND, *arguments],
+                input=given,
+                stdin=DEVNULL if given is None else None,
+                check=False,
+                cwd=self.place,
+                env={**surroundings(), **self.variables},
+                # Out of reach of the terminal's Ctrl-C: what was begun is finished.
+                start_new_session=True,
+                pass_fds=self.descriptors,
+            )
+        except FileNotFoundError:
+            raise WorkspaceNotReady(self._absent()) from None
+
+    def with_index(self, index: Path) -> Git:
+        """The same repository with another index."""
+        return replace(self, variables={**self.variables, "GIT_INDEX_FILE": str(index)})
+
+    def checked(self, done: CompletedProcess[bytes]) -> bytes:
+        """What a command printed, or its failure raised."""
+        if done.returncode:
+            verb = os.fsdecode(done.args[len(COMMAND)])
+            raise GitFailed(verb, done.stderr.decode(errors="replace").strip(), self.place)
+        return done.stdout
+
+    def _absent(self) -> str:
+        if self.place.is_dir():
+            return "There is no `git` on the PATH. Install git, and start again."
+        return f"There is no directory {str(self.place)!r}. Name one that exists."
+
+
+def surroundings() -> dict[str, str]:
+    """Our own environment without what would make git look, speak or ask elsewhere."""
+    ours = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in INHERITED
+    }
+    return ours | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def split(listed: bytes) -> list[bytes]:
+    """The parts of what a command prints with `-z`."""
+    return listed.split(b"\0")[:-1]
+
+
+def joined(paths: Sequence[bytes]) -> bytes:
+    """Paths as a command reads them with `-z --stdin`."""
+    return b"".join(path + b"\0" for path in paths)
+
+
+def shown(path: bytes) -> str:
+    """A path as text that fits into an event, whatever bytes it is made of."""
+    return path.decode(errors="backslashreplace")

@@ -1,0 +1,135 @@
+"""The private index begins as a copy of the user's, so that unchanged files need not be read again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import anyio.to_thread
+
+from untilgreen.workspace.index import SUBMODULE
+from untilgreen.workspace.plumbing import Git, joined, split
+from untilgreen.workspace.shadow import Shadow
+
+REGULAR = (b"100644", b"100755")
+
+
+class Entry(NamedTuple):
+    """One line of `git ls-files --stage -v`."""
+
+    tag: bytes
+    mode: bytes
+    object: bytes
+    stage: bytes
+    path: bytes
+
+    @property
+    def unwatched(self) -> bool:
+        """The user told git to assume that this file never changes."""
+        return self.tag.islower()
+
+    @property
+    def skipped(self) -> bool:
+        """Outside a sparse checkout, or told to be left alone."""
+        return self.tag in b"Ss"
+
+
+async def seed(shadow: Shadow, git: Git) -> None:
+    """Make the private index where there is none yet; a crash midway leaves none."""
+    if shadow.index.exists() or shadow.ground.repository == shadow.path:
+        return
+    beginning = shadow.index.with_name("seed")
+    for left in (beginning, beginning.with_name("seed.lock")):
+        left.unlink(missing_ok=True)
+    git = git.with_index(beginning)
+    await _copy(shadow, git, beginning)
+    if not beginning.exists():
+        return
+    entries = await _entries(git)
+    top = os.fsencode(shadow.ground.top)
+    await _watch(git, top, entries)
+    await _read_again(git, top, entries)
+    beginning.replace(shadow.index)
+
+
+async def submodules(git: Git) -> tuple[bytes, ...]:
+    """The paths of repositories that this one refers to by their commit."""
+    listed = split(await git("ls-files", "-z", "--stage"))
+    return tuple(line.split(b"\t", 1)[1] for line in listed if line.startswith(SUBMODULE))
+
+
+async def _copy(shadow: Shadow, git: Git, to: Path) -> None:
+    if shadow.ground.index.exists():
+        # With its time: git reads a file again when it is not older than the index.
+        shutil.copy2(shadow.ground.index, to)
+        return
+    head = await shadow.keeper.attempt("rev-parse", "--verify", "--quiet", "HEAD^{tree}")
+    if head.returncode == 0:
+        await git("read-tree", head.stdout.decode().strip())
+
+
+async def _entries(git: Git) -> list[Entry]:
+    listed = []
+    for line in split(await git("ls-files", "-z", "--stage", "-v")):
+        facts, path = line.split(b"\t", 1)
+        tag, mode, object_id, stage = facts.split(b" ")
+        listed.append(Entry(tag, mode, object_id, stage, path))
+    return listed
+
+
+async def _watch(git: Git, top: bytes, entries: Iterable[Entry]) -> None:
+    """See changes also in files that the user told git to look away from."""
+    unwatched = [entry.path for entry in entries if entry.unwatched]
+    skipped = [entry.path for entry in entries if entry.skipped and _size(top, entry.path) is not None]
+    for option, paths in (("--no-assume-unchanged", unwatched), ("--no-skip-worktree", skipped)):
+        if paths:
+            await git("update-index", option, "-z", "--stdin", given=joined(paths))
+
+
+async def _read_again(git: Git, top: bytes, entries: Iterable[Entry]) -> None:
+    """Files that have other bytes on disk than in git, such as other line ends, are kept as they are."""
+    plain = [
+        entry for entry in entries if entry.mode in REGULAR and entry.stage == b"0" and not entry.skipped
+    ]
+    asked = b"".join(entry.object + b"\n" for entry in plain)
+    sizes = (await git("cat-file", "--batch-check=%(objectsize)", "--buffer", given=asked)).split(b"\n")
+    unlike = await anyio.to_thread.run_sync(_of_other_size, top, list(zip(plain, sizes, strict=False)))
+    filtered = await _filtered(git, [entry.path for entry in unlike])
+    lines = [
+        b"%s %s 0\t%s" % (entry.mode, entry.object, entry.path)
+        for entry in unlike
+        if entry.path not in filtered
+    ]
+    if lines:
+        await git("update-index", "-z", "--index-info", given=joined(lines))
+
+
+def _of_other_size(top: bytes, sized: list[tuple[Entry, bytes]]) -> list[Entry]:
+    unlike = []
+    for entry, size in sized:
+        on_disk = _size(top, entry.path)
+        if on_disk is not None and size != b"%d" % on_disk:
+            unlike.append(entry)
+    return unlike
+
+
+def _size(top: bytes, path: bytes) -> int | None:
+    try:
+        return os.lstat(top + b"/" + path).st_size
+    except OSError:
+        return None
+
+
+async def _filtered(git: Git, paths: list[bytes]) -> set[bytes]:
+    """Those whose other size comes from a filter, which goes on running."""
+    if not paths:
+        return set()
+    answers = split(await git("check-attr", "-z", "--stdin", "filter", given=joined(paths)))
+    return {
+        path
+        for path, value in zip(answers[::3], answers[2::3], strict=True)
+        if value not in (b"unspecified", b"unset")
+    }

@@ -1,0 +1,120 @@
+"""A git directory of our own: the user's objects, our index, and bytes that are kept as they are.
+
+`git add` would rewrite line ends and leave its marks in the user's index. So every command runs in a second
+git directory, in the run's private folder, that borrows work tree, objects and settings of the first.
+Attributes in its `info/` are stronger than any `.gitattributes`: line ends, `$Id$` and encodings stay as they
+are on disk. Filters such as git-lfs and git-crypt run as configured.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+
+from untilgreen.errors import WorkspaceNotReady
+from untilgreen.workspace.claim import locked
+from untilgreen.workspace.ground import Ground
+from untilgreen.workspace.plumbing import Git
+
+AS_IT_IS = "* -text -ident !working-tree-encoding !diff\n"
+"""`!diff`: nobody hides a change by calling a text binary."""
+STORES = ("lfs", "git-crypt", "annex")
+"""What filters keep in the git directory."""
+PATIENCE = 120.0
+
+
+class Shadow:
+    """The private git directory for one run, and the git commands that work in it."""
+
+    def __init__(self, ground: Ground, private: Path) -> None:
+        self.ground = ground
+        self.path = private / "git"
+        self.index = self.path / "index"
+        self._busy = private / "busy"
+        self.git = Git(
+            place=ground.top,
+            variables={
+                "GIT_DIR": str(self.path),
+                "GIT_WORK_TREE": str(ground.top),
+                "GIT_OBJECT_DIRECTORY": str(ground.objects),
+            },
+        )
+        self.keeper = Git(place=ground.top, variables={"GIT_DIR": str(ground.repository)})
+        """Writes refs where `git gc` of the user looks for them."""
+
+    def lay_out(self) -> None:
+        """Make the directory, or bring it up to what the user's repository says now."""
+        ground = self.ground
+        for folder in (self.path / "refs", self.path / "info", ground.objects):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.path.chmod(0o700)
+        _write(self.path / "HEAD", "ref: refs/heads/none\n")
+        _write(self.path / "config", self._config())
+        _write(self.path / "info" / "attributes", _read(ground.attributes) + AS_IT_IS)
+        _write(self.path / "info" / "exclude", _read(ground.exclude))
+        _write(self.path / "info" / "sparse-checkout", _read(ground.sparse))
+        for store in STORES:
+            if (ground.common / store).is_dir() and not (self.path / store).exists():
+                (self.path / store).symlink_to(ground.common / store)
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[Git]:
+        """Wait until no git of this run writes any more, let nobody else begin, and give a git that may.
+
+        Its processes hold the lock as well: one that outlives its driver is waited for by the next.
+        """
+        descriptor = os.open(self._busy, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            await self._wait_for(descriptor)
+            with suppress(FileNotFoundError):
+                self.index.with_name("index.lock").unlink()
+            yield replace(self.git, descriptors=() if sys.platform == "win32" else (descriptor,))
+        finally:
+            os.close(descriptor)
+
+    async def _wait_for(self, descriptor: int) -> None:
+        with anyio.move_on_after(PATIENCE):
+            while not locked(descriptor):  # noqa: ASYNC110 - it may be another process that holds it
+                await anyio.sleep(0.01)
+            return
+        raise WorkspaceNotReady(
+            f"A git process of this run has been busy in {str(self.ground.top)!r} "
+            f"for {PATIENCE:.0f} seconds. End it, and start again."
+        )
+
+    def _config(self) -> str:
+        wide = self.ground.object_format != "sha1"
+        lines = ["[core]", f"repositoryformatversion = {int(wide)}"]
+        if wide:
+            lines += ["[extensions]", f"objectFormat = {self.ground.object_format}"]
+        for settings in self.ground.settings:
+            lines += ["[include]", f"path = {_quoted(settings)}"] if self.path not in settings.parents else []
+        return "\n".join([*lines, "[core]", "bare = false", ""])
+
+
+def _quoted(path: Path) -> str:
+    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _read(path: Path) -> str:
+    """What a file of the user says, ended with a line break so that more can follow."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    return text if text.endswith("\n") or not text else text + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    """Others may read the file meanwhile, so they see the old one or the new one."""
+    content = text.encode(errors="surrogateescape")
+    if not path.exists() or path.read_bytes() != content:
+        beside = path.with_name(path.name + ".new")
+        beside.write_bytes(content)
+        beside.replace(path)

@@ -1,0 +1,48 @@
+"""Looking at a repository from outside, as a person would."""
+
+import os
+import subprocess
+from pathlib import Path
+
+
+def git(place: Path, *arguments: str, env: dict[str, str] | None = None, check: bool = True) -> str:
+    """What a person's own git says."""
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=place,
+        env=os.environ | (env or {}),
+        capture_output=True,
+        check=False,
+        text=True,
+        errors="surrogateescape",
+    )
+    assert not check or done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def commit(place: Path, message: str = "work") -> None:
+    git(place, "add", "-A")
+    git(place, "commit", "--quiet", "--allow-empty", "-m", message)
+
+
+def write(place: Path, files: dict[str, str | bytes]) -> None:
+    for path, content in files.items():
+        target = place / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def contents(place: Path) -> dict[str, bytes | str | None]:
+    """All that is in a directory: bytes of files, targets of links as text, None for an empty directory."""
+    found: dict[str, bytes | str | None] = {}
+    for item in sorted(place.rglob("*")):
+        name = item.relative_to(place).as_posix()
+        if ".git" in item.relative_to(place).parts:
+            continue
+        if item.is_symlink():
+            found[name] = f"-> {item.readlink()}"
+        elif item.is_file():
+            found[name] = item.read_bytes()
+        elif not any(item.iterdir()):
+            found[name] = None
+    return found
