@@ -54,6 +54,8 @@ class Site:
     base: str = ""
     """The untouched tree."""
     output: Path | None = None
+    tree: Path | None = None
+    """Where the processes of the gate are noted, so that a later driver can end them."""
     env: Mapping[str, str] = field(default_factory=dict)
 
 

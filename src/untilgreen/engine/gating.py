@@ -44,6 +44,7 @@ async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts
         snapshot=lap.snapshot or "",
         base=state.snapshot_of(0) or "",
         output=output,
+        tree=parts.files.tree(f"gate-{spec.name}"),
         env=parts.gate_env,
     )
     gate = parts.gates[spec.name]

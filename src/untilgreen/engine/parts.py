@@ -20,8 +20,8 @@ class Files(Protocol):
     def output(self, lap: int, gate: str) -> Path | None:
         """All that a gate printed."""
 
-    def tree(self) -> Path | None:
-        """The note about the processes of the turn under way."""
+    def tree(self, what: str) -> Path | None:
+        """The note about the processes of a turn, or of a gate."""
 
     def keep_brief(self, lap: int, attempt: int, text: str) -> None:
         """What the agent was told."""
@@ -44,7 +44,7 @@ class NoFiles:
         """Nowhere."""
         return None
 
-    def tree(self) -> Path | None:
+    def tree(self, what: str) -> Path | None:
         """Nowhere."""
         return None
 

@@ -162,7 +162,7 @@ async def _turn(step: Work, driver: Driver, brief: Brief) -> Reply:
         env=parts.agent_env,
         report=lambda activity: parts.files.report(step.lap, activity),
         transcript=parts.files.transcript(step.lap, step.attempt),
-        tree=parts.files.tree(),
+        tree=parts.files.tree("turn"),
     )
     with anyio.move_on_after(seconds):
         return await parts.agents[step.agent].work(brief, desk)

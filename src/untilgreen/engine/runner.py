@@ -34,6 +34,8 @@ class Runner:
         self._door = anyio.Lock()
         self._under_way: tuple[Step, anyio.CancelScope] | None = None
         self._recorded = 0
+        self.attached = False
+        """Whether this runner drives, so that it can take arrivals."""
 
     @property
     def state(self) -> RunState:
@@ -115,6 +117,7 @@ class Runner:
                 version=__version__,
             )
         )
+        self.attached = True
 
     async def _crashed(self, error: BaseException) -> None:
         """Our fault, or a plugin's: said once, with the state kept."""

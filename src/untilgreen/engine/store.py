@@ -77,10 +77,13 @@ class RunFolder:
         """Copies of code and files that the agent could reach in the workspace."""
         return self.path / "code"
 
-    @property
-    def tree(self) -> Path:
-        """The processes of the turn under way, for the driver that comes after a crash."""
-        return self.path / "tree.json"
+    def tree(self, what: str) -> Path:
+        """The processes of a turn or of a gate under way, for the driver that comes after a crash."""
+        return self.path / "trees" / f"{_safe(what)}.json"
+
+    def trees(self) -> list[Path]:
+        """All such notes."""
+        return sorted((self.path / "trees").glob("*.json"))
 
     def activity(self, lap: int, attempt: int = 1) -> Path:
         """What the agent showed while it worked; each attempt at a lap has its own."""
@@ -147,7 +150,7 @@ class Store:
             for folder in (self.state_dir, self._runs):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             run = self._claim(now)
-            for name in ("activity", "output", "inbox", "code"):
+            for name in ("activity", "output", "inbox", "code", "trees"):
                 (run.path / name).mkdir(mode=0o700)
             put(run.path / "meta.json", msgspec.json.encode(meta))
             sync_folder(self._runs)

@@ -9,6 +9,7 @@ from untilgreen.core.brief import Brief
 from untilgreen.core.model import Finding, Promise, Reply, Verdict
 from untilgreen.ports import Activity, Desk, Site
 from untilgreen.testing.stories import Script
+from untilgreen.testing.workspaces import MemoryWorkspace
 
 MARK = "lap.txt"
 """The file in which a scripted agent says how far it is, and where the scripted gate looks."""
@@ -34,11 +35,12 @@ class FakeClock:
 
 
 class ScriptedAgent:
-    """Plays a story in real files: what a lap leaves behind is what the scripted gate will see."""
+    """Plays a story: what a lap leaves in the workspace is what the scripted gate will see there."""
 
-    def __init__(self, played: str, promise: Promise | None = None) -> None:
+    def __init__(self, played: str, workspace: MemoryWorkspace, promise: Promise | None = None) -> None:
         """The story in the words of `story`; a promise where the run asks for one."""
         self.script = Script(played)
+        self.workspace = workspace
         self.promise = promise
         self.briefs: list[Brief] = []
 
@@ -48,22 +50,23 @@ class ScriptedAgent:
         desk.report(Activity(kind="text", text=f"lap {brief.lap}"))
         await anyio.lowlevel.checkpoint()
         if self.script.moves(brief.lap):
-            await anyio.Path(desk.root / MARK).write_text(str(brief.lap))
+            self.workspace.files[MARK] = str(brief.lap)
         return self.script.reply(brief.lap, self.promise)
 
 
 class ScriptedGate:
     """Says what the story says about the lap whose mark it finds."""
 
-    def __init__(self, played: str) -> None:
+    def __init__(self, played: str, workspace: MemoryWorkspace) -> None:
         """The story in the words of `story`."""
         self.script = Script(played)
+        self.workspace = workspace
         self.checks = 0
 
     async def check(self, workspace: Site) -> Verdict:
         """Look for the mark; without one, nothing was done yet."""
         self.checks += 1
-        mark = anyio.Path(workspace.root / MARK)
-        if not await mark.exists():
+        await anyio.lowlevel.checkpoint()
+        if MARK not in self.workspace.files:
             return Verdict(status="fail", findings=(Finding(id="untouched"),))
-        return self.script.verdict(int(await mark.read_text()))
+        return self.script.verdict(int(self.workspace.files[MARK]))

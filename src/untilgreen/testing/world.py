@@ -1,10 +1,8 @@
-"""A run with scripted parts in a folder of its own, driven by the real runner."""
+"""A run with scripted parts, all in memory, driven by the real runner."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 
 from untilgreen.core.decide import Policy
 from untilgreen.core.defaults import default_detectors, promise_of, tuned, with_claim
@@ -26,11 +24,10 @@ GATE = "tests"
 
 
 class World:
-    """Everything a run needs, in memory but for its files; it can be driven as often as one likes."""
+    """Everything a run needs; it can be driven as often as one likes."""
 
     def __init__(
         self,
-        root: Path,
         played: str = "a -",
         strategy: Strategy | None = None,
         *,
@@ -41,12 +38,14 @@ class World:
         agents: Mapping[str, Agent] | None = None,
         checks: Mapping[str, Gate] | None = None,
         detectors: Sequence[Detector] | None = None,
+        workspace: MemoryWorkspace | None = None,
         baseline: bool = True,
     ) -> None:
         """The words of `story`; agents and gates are scripted where none are given."""
         strategy = strategy or Hybrid()
         given = promise_of(strategy, promise)
-        scripted = ScriptedAgent(played, given)
+        workspace = workspace or MemoryWorkspace()
+        scripted = ScriptedAgent(played, workspace, given)
         agents = agents or {"one": scripted, "two": scripted}
         watching = default_detectors() if detectors is None else detectors
         self.clock = FakeClock()
@@ -63,8 +62,8 @@ class World:
         )
         self.parts = Parts(
             agents=agents,
-            gates=checks or {gate.name: ScriptedGate(played) for gate in gates},
-            workspace=MemoryWorkspace(root),
+            gates=checks or {gate.name: ScriptedGate(played, workspace) for gate in gates},
+            workspace=workspace,
             policy=Policy(strategy=strategy, detectors=tuned(watching, strategy)),
             clock=self.clock,
         )
@@ -84,8 +83,3 @@ class World:
         """A new driver; `heard` gets every event that it publishes."""
         bus = Bus([lambda event, _: self.heard.append(event)], notifiers)
         return Runner(journal or self.journal, self.parts, seat, bus)
-
-    def with_parts(self, **changes: object) -> World:
-        """The same world with some parts exchanged."""
-        self.parts = replace(self.parts, **changes)  # type: ignore[arg-type] # names of Parts, checked by replace
-        return self

@@ -1,0 +1,156 @@
+"""Starting a run and driving one: the calls that every surface makes."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+import anyio
+from anyio.abc import TaskStatus
+
+from untilgreen import __version__
+from untilgreen.core.events import RunStarted
+from untilgreen.core.fold import fold
+from untilgreen.core.model import Plan
+from untilgreen.core.state import RunState
+from untilgreen.engine import inbox, lock, wiring
+from untilgreen.engine.bus import Bus, Listener
+from untilgreen.engine.clock import SystemClock
+from untilgreen.engine.files import FolderFiles, Watcher
+from untilgreen.engine.parts import Parts
+from untilgreen.engine.runner import Runner
+from untilgreen.engine.seat import Seat
+from untilgreen.engine.store import RunFolder, Store
+from untilgreen.errors import JournalError, UntilgreenError
+from untilgreen.journal.file import FileJournal
+from untilgreen.ports import Clock, Workspace
+from untilgreen.process.note import GRACE_SECONDS, end_left_behind
+from untilgreen.workspace.claim import DirectoryClaim
+from untilgreen.workspace.open import git_root, open_workspace
+
+INSIDE = "UNTILGREEN_INSIDE"
+"""Set for agents and gates, so that they can't act as the person who started them."""
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LOOK_SECONDS = 0.2
+"""How often the inbox is looked at."""
+
+
+async def start(plan: Plan, store: Store, clock: Clock | None = None) -> RunFolder:
+    """Make a run out of a plan; nothing is driven yet."""
+    now, begin = (clock or SystemClock()).now(), Path(plan.workspace[wiring.START])
+    root = await git_root(begin)
+    folder = store.create(now, workspace=begin, git_root=root, title=plan.title)
+    try:
+        with DirectoryClaim(root or begin, run=folder.id, state_dir=store.state_dir):
+            wiring.copy_code(plan, folder.code)
+    except UntilgreenError:
+        shutil.rmtree(folder.path)
+        raise
+    started = RunStarted(at=now, run=folder.id, plan=plan, version=__version__)
+    await FileJournal(folder.journal).append(started)
+    return folder
+
+
+async def state_of(folder: RunFolder) -> RunState:
+    """A run as its journal tells it, whoever drives it."""
+    state = fold(await FileJournal(folder.journal).events())
+    if state is None:
+        raise JournalError(f"The journal of run {folder.id} is empty. Start a new run with `untilgreen run`.")
+    return state
+
+
+async def drive(
+    folder: RunFolder,
+    store: Store,
+    seat: Seat,
+    *,
+    listeners: Sequence[Listener] = (),
+    watchers: Sequence[Watcher] = (),
+    clock: Clock | None = None,
+    signals: bool = False,
+) -> RunState:
+    """Go on with a run from wherever it stands; one process at a time, from any process."""
+    clock = clock or SystemClock()
+    with lock.hold(folder.lock, run=folder.id, now=clock.now()):
+        state = await state_of(folder)
+        if state.outcome is not None:
+            return state
+        plan, begin = state.plan, Path(state.plan.workspace[wiring.START])
+        top = await git_root(begin) or begin
+        with DirectoryClaim(top, run=folder.id, state_dir=store.state_dir):
+            await end_what_runs(folder, GRACE_SECONDS)
+            workspace = await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
+            parts = _parts(plan, folder, workspace, clock, tuple(watchers))
+            bus = Bus(listeners, wiring.notifiers_of(plan, wiring.copies_in(plan, folder.code)))
+            runner = Runner(FileJournal(folder.journal), parts, seat, bus)
+            async with bus.notifying() if plan.notify else nullcontext():
+                return await _beside(runner, folder, signals=signals)
+
+
+def _parts(
+    plan: Plan, folder: RunFolder, workspace: Workspace, clock: Clock, watchers: tuple[Watcher, ...]
+) -> Parts:
+    copies = wiring.copies_in(plan, folder.code)
+    mark = {INSIDE: folder.id}
+    return Parts(
+        agents=wiring.agents_of(plan, copies),
+        gates=wiring.gates_of(plan, copies),
+        workspace=workspace,
+        policy=wiring.policy_of(plan, copies),
+        clock=clock,
+        files=FolderFiles(folder, watchers),
+        agent_env=mark,
+        gate_env=mark,
+    )
+
+
+async def _beside(runner: Runner, folder: RunFolder, *, signals: bool) -> RunState:
+    """Drive, and listen for commands and signals meanwhile."""
+    state: RunState | None = None
+    async with anyio.create_task_group() as group:
+        group.start_soon(_read_inbox, runner, folder)
+        if signals:
+            await group.start(_heed_signals, runner, folder)
+        state = await runner.drive()
+        group.cancel_scope.cancel()
+    if state is None:
+        raise JournalError(f"Run {folder.id} was left before it was read. Go on with `untilgreen resume`.")
+    return state
+
+
+async def _heed_signals(runner: Runner, folder: RunFolder, *, task_status: TaskStatus[None]) -> None:
+    """Once: end the turn gently, save, leave. Twice: end everything that runs, at once."""
+    with anyio.open_signal_receiver(*SIGNALS) as received:
+        task_status.started()
+        async for number in received:
+            if runner.attached and runner.state.away is None:
+                await runner.interrupt(signal.Signals(number).name)
+            else:
+                await end_what_runs(folder, grace=0.0)
+
+
+async def end_what_runs(folder: RunFolder, grace: float) -> None:
+    """The processes of a turn and of gates, as they were noted when they began."""
+    for note in folder.trees():
+        await end_left_behind(note, grace=grace)
+
+
+async def _read_inbox(runner: Runner, folder: RunFolder) -> None:
+    """Whoever drives takes what was sent, also in the middle of a step."""
+    while True:
+        if runner.attached:
+            await take_arrivals(runner, folder)
+        await anyio.sleep(LOOK_SECONDS)
+
+
+async def take_arrivals(runner: Runner, folder: RunFolder) -> None:
+    """Everything in the inbox, in order; the sender hears what became of it."""
+    for path, arrival in inbox.collect(folder):
+        if arrival is None:
+            inbox.set_aside(path)
+            continue
+        inbox.respond(path, await runner.receive(arrival))
+        inbox.done(path)

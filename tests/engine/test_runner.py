@@ -1,0 +1,520 @@
+"""The loop: what it does in order, what can interrupt it, and how it ends."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import anyio
+import anyio.lowlevel
+import pytest
+from anyio.abc import TaskStatus
+
+from untilgreen import Continue, Decision, Fixed, Limits, Manual, Ralph, Reply, RunState, Signal, Verdict
+from untilgreen.core.brief import Brief
+from untilgreen.core.events import (
+    Attached,
+    BriefOffered,
+    Cancelled,
+    Event,
+    GateChecked,
+    Halted,
+    Interrupted,
+    LapVoided,
+    Paused,
+    RunFinished,
+    Steered,
+    TurnEnded,
+)
+from untilgreen.core.exits import exit_code
+from untilgreen.core.fold import fold
+from untilgreen.core.model import ErrorClass, GateSpec
+from untilgreen.core.receive import Answer, Cancel, Pause, Resume, Steer, Stop
+from untilgreen.engine.bus import Bus
+from untilgreen.engine.runner import Runner
+from untilgreen.engine.seat import TERMINAL, UNATTENDED
+from untilgreen.errors import AgentUnavailable, JournalError, PluginFailed
+from untilgreen.journal.memory import MemoryJournal
+from untilgreen.ports import Desk, Site
+from untilgreen.testing.doubles import MARK
+from untilgreen.testing.workspaces import MemoryWorkspace
+from untilgreen.testing.world import World
+
+pytestmark = pytest.mark.anyio
+
+
+def names(events: list[Event]) -> list[str]:
+    return [type(event).__name__ for event in events]
+
+
+class Slow:
+    """An agent that works until it is told to go on, or for ever."""
+
+    def __init__(self, workspace: MemoryWorkspace) -> None:
+        self.workspace = workspace
+        self.started = anyio.Event()
+        self.go = anyio.Event()
+        self.ended = ""
+
+    async def work(self, brief: Brief, desk: Desk) -> Reply:
+        self.started.set()
+        try:
+            await self.go.wait()
+        except BaseException:
+            self.ended = "cancelled"
+            raise
+        self.workspace.files[MARK] = str(brief.lap)
+        self.ended = "finished"
+        return Reply(text="did some work in this turn, as I was told")
+
+
+class Saying:
+    """An agent that answers with one error class after another, and then works."""
+
+    def __init__(
+        self, workspace: MemoryWorkspace, *errors: ErrorClass, retry_at: float | None = None
+    ) -> None:
+        self.workspace = workspace
+        self.errors = list(errors)
+        self.retry_at = retry_at
+        self.laps: list[int] = []
+
+    async def work(self, brief: Brief, desk: Desk) -> Reply:
+        self.laps.append(brief.lap)
+        if self.errors:
+            return Reply(error=self.errors.pop(0), detail="the model says so", retry_at=self.retry_at)
+        self.workspace.files[MARK] = str(brief.lap)
+        return Reply(text="done with this one")
+
+
+async def test_a_run_goes_from_baseline_to_green_in_a_fixed_order() -> None:
+    world = await World("a -").start()
+
+    state = await world.runner().drive()
+
+    assert state.outcome == "converged"
+    assert len(state.iterations) == 2
+    assert names(world.heard) == [
+        "Attached", "SnapshotTaken", "GateChecked", "Decided",
+        "SnapshotTaken", "BriefOffered", "TurnEnded", "SnapshotTaken", "GateChecked", "Decided",
+        "SnapshotTaken", "BriefOffered", "TurnEnded", "SnapshotTaken", "GateChecked", "SnapshotTaken",
+        "Decided", "RunFinished",
+    ]  # fmt: skip
+
+
+async def test_driving_a_finished_run_again_changes_nothing() -> None:
+    world = await World("a -").start()
+    first = await world.runner().drive()
+    before = list(await world.journal.events())
+
+    again = await world.runner().drive()
+
+    assert again == first
+    assert list(await world.journal.events()) == before
+
+
+async def test_an_empty_journal_is_no_run() -> None:
+    with pytest.raises(JournalError, match="untilgreen run"):
+        await Runner(MemoryJournal(), World().parts, UNATTENDED).drive()
+
+
+async def during_a_turn(
+    world: World, agent: Slow, act: Callable[[Runner], object], *, let_it_finish: bool
+) -> RunState:
+    await world.start()
+    runner = world.runner(seat=TERMINAL)
+
+    async def interfere() -> None:
+        await agent.started.wait()
+        result = act(runner)
+        assert not await result  # type: ignore[misc] # every act is a coroutine
+        if let_it_finish:
+            agent.go.set()
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(interfere)
+            return await runner.drive()
+    raise AssertionError("drive did not return")
+
+
+async def test_cancel_ends_the_agents_turn_at_once() -> None:
+    agent = Slow(files := MemoryWorkspace())
+    world = World(agents={"one": agent}, workspace=files)
+
+    state = await during_a_turn(world, agent, lambda r: r.receive(Cancel(at=0.0)), let_it_finish=False)
+
+    assert state.outcome == "cancelled"
+    assert agent.ended == "cancelled"
+    assert exit_code(state) == 1
+    assert state.final_snapshot is not None
+
+
+async def test_a_note_does_not_disturb_the_turn_and_reaches_the_next_brief() -> None:
+    agent = Slow(files := MemoryWorkspace())
+    world = World("a b -", Fixed(iterations=1), agents={"one": agent}, workspace=files)
+    steer = Steer(at=0.0, id="1", note="mind the gap")
+
+    state = await during_a_turn(world, agent, lambda r: r.receive(steer), let_it_finish=True)
+
+    assert agent.ended == "finished"
+    assert [note.text for note in state.notes] == ["mind the gap"]
+    assert any(isinstance(event, Steered) for event in world.heard)
+
+
+async def test_stop_lets_the_lap_end_with_its_gates() -> None:
+    agent = Slow(files := MemoryWorkspace())
+    world = World("a a", agents={"one": agent}, workspace=files)
+
+    state = await during_a_turn(world, agent, lambda r: r.receive(Stop(at=0.0)), let_it_finish=True)
+
+    assert state.outcome == "cancelled"
+    assert agent.ended == "finished"
+    assert len(state.iterations) == 1
+
+
+async def test_an_interrupt_leaves_the_run_open_and_the_same_lap_starts_again() -> None:
+    agent = Slow(files := MemoryWorkspace())
+    world = World("a -", agents={"one": agent}, workspace=files, limits=Limits(errors=1))
+
+    state = await during_a_turn(world, agent, lambda r: r.interrupt("SIGINT"), let_it_finish=False)
+
+    assert state.outcome is None
+    assert exit_code(state) == 130
+    assert agent.ended == "cancelled"
+    agent.go.set()
+    again = await world.runner().drive()
+    assert again.outcome == "converged"
+    assert [event.lap for event in world.heard if isinstance(event, BriefOffered)] == [1, 1, 2]
+    assert sum(isinstance(event, LapVoided) for event in world.heard) == 1
+
+
+async def test_a_turn_that_runs_out_of_time_is_a_lap_with_an_error() -> None:
+    agent = Slow(files := MemoryWorkspace())
+    world = await World(
+        "a -", Fixed(iterations=1), agents={"one": agent}, workspace=files, limits=Limits(lap=0.05)
+    ).start()
+
+    state = await world.runner().drive()
+
+    assert agent.ended == "cancelled"
+    assert state.iterations[0].reply.error == "timeout"
+    assert state.outcome == "exhausted"
+
+
+async def test_a_gate_that_hangs_is_ended_and_said() -> None:
+    class Hangs:
+        async def check(self, workspace: Site) -> Verdict:
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    gates = [GateSpec(name="tests", timeout=0.05)]
+    world = await World(
+        "a", Fixed(iterations=1), gates=gates, checks={"tests": Hangs()}, baseline=False
+    ).start()
+
+    state = await world.runner().drive()
+
+    verdict = state.iterations[0].verdicts["tests"]
+    assert (verdict.status, verdict.findings[0].id) == ("error", "timeout")
+
+
+async def test_a_gate_that_raises_is_an_error_verdict_and_not_the_end() -> None:
+    class Breaks:
+        async def check(self, workspace: Site) -> Verdict:
+            raise RuntimeError("my config is gone")
+
+    world = await World("a", Fixed(iterations=2), checks={"tests": Breaks()}, baseline=False).start()
+
+    state = await world.runner().drive()
+
+    assert state.outcome == "exhausted"
+    assert len(state.iterations) == 2
+    assert "my config is gone" in state.iterations[0].verdicts["tests"].findings[0].message
+
+
+async def test_gates_of_one_stage_run_side_by_side_and_a_red_stage_spares_the_next() -> None:
+    together = anyio.Event()
+    waiting: list[str] = []
+
+    class Meets:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        async def check(self, workspace: Site) -> Verdict:
+            waiting.append(self.name)
+            if len(waiting) == 2:
+                together.set()
+            await together.wait()
+            return Verdict(status="fail" if self.name == "b" else "pass")
+
+    gates = [GateSpec(name="a"), GateSpec(name="b"), GateSpec(name="late", stage=2)]
+    checks = {name: Meets(name) for name in ("a", "b", "late")}
+    world = await World("a", Fixed(iterations=1), gates=gates, checks=checks, baseline=False).start()
+
+    with anyio.fail_after(20):
+        state = await world.runner().drive()
+
+    assert sorted(waiting) == ["a", "b"]
+    assert "late" not in state.iterations[0].verdicts
+
+
+async def test_a_retried_gate_that_turns_green_is_flaky_and_said_so() -> None:
+    class Flips:
+        calls = 0
+
+        async def check(self, workspace: Site) -> Verdict:
+            self.calls += 1
+            return Verdict(status="pass" if self.calls % 2 == 0 else "fail")
+
+    world = await World(
+        "a", gates=[GateSpec(name="tests", retries=1)], checks={"tests": Flips()}, baseline=False
+    ).start()
+
+    state = await world.runner().drive()
+
+    assert state.outcome == "converged"
+    assert state.iterations[0].verdicts["tests"].flaky
+    assert "flaky: tests" in state.reason
+
+
+async def test_a_listener_that_fails_is_dropped_and_not_the_run(caplog: pytest.LogCaptureFixture) -> None:
+    heard: list[Event] = []
+    failures: list[Event] = []
+
+    def breaks(event: Event, state: RunState) -> None:
+        failures.append(event)
+        raise ValueError("no")
+
+    world = await World("a -").start()
+    bus = Bus([breaks, lambda event, _: heard.append(event)])
+    with caplog.at_level(logging.CRITICAL, logger="untilgreen.engine.bus"):
+        state = await Runner(world.journal, world.parts, UNATTENDED, bus).drive()
+
+    assert state.outcome == "converged"
+    assert len(failures) == 1
+    assert sum(isinstance(event, RunFinished) for event in heard) == 1
+
+
+async def test_notifiers_hear_everything_also_when_one_of_them_fails(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    told: list[str] = []
+
+    class Breaks:
+        async def notify(self, event: Event, state: RunState) -> None:
+            raise ValueError("no")
+
+    class Tells:
+        async def notify(self, event: Event, state: RunState) -> None:
+            await anyio.lowlevel.checkpoint()
+            told.append(type(event).__name__)
+
+    world = await World("a -").start()
+    runner = world.runner(notifiers=[Breaks(), Tells()])
+    with caplog.at_level(logging.CRITICAL, logger="untilgreen.engine.bus"):
+        async with runner.bus.notifying():
+            await runner.drive()
+
+    assert told == names(world.heard)
+    assert told.count("RunFinished") == 1
+
+
+@pytest.mark.parametrize("strategy", [None, 7, "continue"])
+async def test_a_strategy_that_answers_nonsense_ends_the_run_as_crashed(strategy: object) -> None:
+    class Odd:
+        def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+            return strategy  # type: ignore[return-value] # that is the point
+
+    world = await World("a -", Odd()).start()
+
+    with pytest.raises(PluginFailed, match="Odd"):
+        await world.runner().drive()
+    state = fold(await world.journal.events())
+    assert state is not None
+    assert state.outcome == "crashed"
+    assert "Odd" in state.reason
+    assert exit_code(state) == 70
+
+
+async def test_a_strategy_that_raises_ends_the_run_as_crashed_with_its_name() -> None:
+    class Raises:
+        def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+            raise ZeroDivisionError("by me")
+
+    world = await World("a -", Raises()).start()
+
+    with pytest.raises(PluginFailed, match="Raises raised ZeroDivisionError: by me"):
+        await world.runner().drive()
+    assert isinstance(world.heard[-1], RunFinished)
+    assert sum(isinstance(event, RunFinished) for event in world.heard) == 1
+
+
+async def test_a_strategy_can_not_call_red_gates_converged() -> None:
+    from untilgreen import Finish, Outcome
+
+    class Liar:
+        def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+            return Finish(outcome=Outcome.CONVERGED, reason="trust me")
+
+    world = await World("a -", Liar()).start()
+
+    with pytest.raises(PluginFailed, match="ACCEPTED"):
+        await world.runner().drive()
+
+
+async def test_a_missing_agent_halts_the_run_and_leaves_it_open() -> None:
+    class Missing:
+        async def work(self, brief: Brief, desk: Desk) -> Reply:
+            raise AgentUnavailable("There is no program 'nope'. Install it.")
+
+    world = await World("a -", agents={"one": Missing()}).start()
+
+    state = await world.runner().drive()
+
+    assert state.outcome is None
+    assert exit_code(state) == 4
+    assert state.halted is not None
+    assert "nope" in state.halted.detail
+    assert isinstance(world.heard[-1], Halted)
+
+
+async def test_a_rate_limit_pauses_and_the_same_lap_goes_on() -> None:
+    agent = Saying(files := MemoryWorkspace(), "rate_limited", "rate_limited")
+    world = await World("a -", agents={"one": agent}, workspace=files).start()
+
+    state = await world.runner().drive()
+
+    assert state.outcome == "converged"
+    assert agent.laps == [1, 1, 1, 2]
+    assert len(state.iterations) == 2
+    assert state.waited >= 180
+    assert state.elapsed < 60
+    assert sum(isinstance(event, Paused) for event in world.heard) == 2
+
+
+async def test_a_pause_over_a_restart_still_waits_for_its_time() -> None:
+    agent = Saying(files := MemoryWorkspace(), "rate_limited", retry_at=5_000.0)
+    world = await World("a -", agents={"one": agent}, workspace=files).start()
+    unattended = world.runner()
+
+    async def leave_when_paused(*, task_status: TaskStatus[None]) -> None:
+        task_status.started()
+        while not any(isinstance(event, Paused) for event in world.heard):
+            await anyio.lowlevel.checkpoint()
+        await unattended.interrupt("SIGTERM")
+
+    async with anyio.create_task_group() as group:
+        await group.start(leave_when_paused)
+        left = await unattended.drive()
+
+    if left.outcome is None:
+        assert exit_code(left) == 143
+    state = await world.runner().drive()
+    assert state.outcome == "converged"
+    assert state.now >= 5_000
+
+
+async def test_manual_waits_for_a_person_and_an_unattended_seat_leaves_with_exit_5() -> None:
+    world = await World("a -", Manual()).start()
+
+    left = await world.runner().drive()
+
+    assert left.outcome is None
+    assert exit_code(left) == 5
+    runner = world.runner(seat=TERMINAL)
+
+    async def answer() -> None:
+        while not any(isinstance(event, Attached) and event.answers for event in world.heard):
+            await anyio.lowlevel.checkpoint()
+        assert await runner.receive(Answer(at=0.0, choice="continue", note="you are close")) == ""
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(answer)
+        state = await runner.drive()
+    assert state.outcome == "converged"
+
+
+async def test_a_paused_run_waits_until_it_is_told_to_go_on() -> None:
+    agent = Slow(files := MemoryWorkspace())
+    world = await World("a -", agents={"one": agent}, workspace=files).start()
+    runner = world.runner(seat=TERMINAL)
+
+    async def person() -> None:
+        await agent.started.wait()
+        assert await runner.receive(Pause(at=0.0)) == ""
+        assert "already" in await runner.receive(Pause(at=0.0))
+        agent.go.set()
+        while len(runner.state.iterations) < 1:
+            await anyio.lowlevel.checkpoint()
+        await anyio.sleep(0.05)
+        assert [event.lap for event in world.heard if isinstance(event, BriefOffered)] == [1]
+        assert await runner.receive(Resume(at=0.0)) == ""
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(person)
+            state = await runner.drive()
+    assert state.outcome == "converged"
+
+
+async def test_an_arrival_after_the_end_is_refused_with_a_sentence() -> None:
+    world = await World("a -").start()
+    runner = world.runner()
+    await runner.drive()
+
+    assert "has ended: converged" in await runner.receive(Cancel(at=0.0))
+    assert not any(isinstance(event, Cancelled | Interrupted) for event in world.heard)
+
+
+async def test_the_next_brief_opens_with_a_rejected_claim() -> None:
+    world = await World("a* -*", Ralph()).start()
+
+    state = await world.runner().drive()
+
+    agent = world.parts.agents["one"]
+    assert state.outcome == "converged"
+    assert agent.briefs[1].text.startswith("Your claim was rejected")  # type: ignore[attr-defined] # scripted
+
+
+async def test_a_custom_strategy_gets_the_ladder_for_nothing() -> None:
+    class Stubborn:
+        def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+            return Continue(reason="never give up")
+
+    world = await World("a", Stubborn(), limits=Limits(iterations=4)).start()
+
+    state = await world.runner().drive()
+
+    assert state.outcome == "stuck"
+    assert len(state.iterations) == 4
+    assert "iterations" in state.reason
+
+
+async def test_files_that_move_while_the_gates_run_make_them_run_once_more() -> None:
+    class Writes:
+        calls = 0
+
+        async def check(self, workspace: Site) -> Verdict:
+            self.calls += 1
+            if self.calls == 1:
+                files.files["moved.txt"] = "while the gate ran"
+            return Verdict(status="pass", score=1.0)
+
+    files, gate = MemoryWorkspace(), Writes()
+    world = await World("a", checks={"tests": gate}, workspace=files, baseline=False).start()
+
+    state = await world.runner().drive()
+
+    assert state.outcome == "converged"
+    assert gate.calls == 2
+    assert sum(isinstance(event, GateChecked) for event in world.heard) == 2
+
+
+async def test_every_ending_is_heard_once() -> None:
+    for played, strategy in [("a -", Fixed()), ("a", Fixed()), ("!", Fixed(iterations=9))]:
+        world = await World(played, strategy).start()
+        await world.runner().drive()
+
+        assert sum(isinstance(event, RunFinished) for event in world.heard) == 1
+        assert sum(isinstance(event, TurnEnded) for event in world.heard) >= 2
