@@ -64,7 +64,9 @@ def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """One finding for each id, the first that came, up to a number that nobody reads."""
     by_id: dict[str, Finding] = {}
     for finding in findings:
-        if finding.id and len(by_id) < MOST_FINDINGS:
+        if len(by_id) == MOST_FINDINGS:
+            break
+        if finding.id:
             by_id.setdefault(finding.id, finding)
     return tuple(by_id.values())
 

@@ -22,22 +22,26 @@ _IS_A_FRAME = re.compile(r"in \S+$")
 
 def read(lines: Sequence[str], *, warnings: bool = True) -> Seen | None:
     """The complaints in these lines; mere warnings only where there is nothing worse, and if wanted."""
-    errors = distinct(_findings(lines, warnings=False))
-    findings = errors or (distinct(_findings(lines, warnings=True)) if warnings else ())
+    places = list(_places(lines))
+    errors = [place for place in places if not _IS_A_WARNING.match(place["said"])]
+    findings = distinct(map(_finding, errors or (places if warnings else [])))
     return Seen(tool=TOOL, findings=findings) if findings else None
 
 
-def _findings(lines: Sequence[str], *, warnings: bool) -> Iterator[Finding]:
+def _places(lines: Sequence[str]) -> Iterator[re.Match[str]]:
+    """Each complaint once, even if the same words come for many lines of a file."""
+    known = set()
     for line in lines:
-        place = _PLACE.match(line)
-        if place is None or not _LOOKS_LIKE_A_FILE.search(place["file"]):
+        place = _PLACE.match(line) if ":" in line else None
+        if place is None or _IS_A_FRAME.match(place["said"]) or not _LOOKS_LIKE_A_FILE.search(place["file"]):
             continue
-        said = place["said"]
-        if _IS_A_FRAME.match(said) or bool(_IS_A_WARNING.match(said)) is not warnings:
-            continue
-        yield Finding(
-            id=steady(f"{place['file']}: {normalise(said)}"),
-            message=gist(said),
-            file=place["file"],
-            line=int(place["line"]),
-        )
+        if (key := (place["file"], place["said"])) not in known:
+            known.add(key)
+            yield place
+
+
+def _finding(place: re.Match[str]) -> Finding:
+    file, said = place["file"], place["said"]
+    return Finding(
+        id=steady(f"{file}: {normalise(said)}"), message=gist(said), file=file, line=int(place["line"])
+    )

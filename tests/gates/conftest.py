@@ -1,0 +1,33 @@
+"""What the tests of gates share: one event loop, and a workspace to look at."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from untilgreen.ports import Site
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    root = tmp_path / "workspace"
+    root.mkdir()
+    return Site(root=root, output=tmp_path / "output.txt")
+
+
+@pytest.fixture
+def real_pytest() -> str:
+    """Real pytest, without the plugins that happen to be installed here."""
+    return (
+        f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_ADDOPTS= '{sys.executable}' -m pytest -p no:cacheprovider"
+    )
+
+
+@pytest.fixture
+def real_unittest() -> str:
+    return f"'{sys.executable}' -m unittest"
