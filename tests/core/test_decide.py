@@ -1,0 +1,691 @@
+"""The ladder: what follows from a lap, in the same order for every strategy."""
+
+from typing import Any
+
+import pytest
+
+from tests.core.helpers import BROKEN, PASS, SKIP, TIMED_OUT, Run, Turn, continued, gate, priced, red
+from untilgreen.core.brief import compose
+from untilgreen.core.decide import BACKOFF, Policy, decide, unrunnable
+from untilgreen.core.decision import Continue, Decision, Finish
+from untilgreen.core.detectors.cycle import Cycle
+from untilgreen.core.detectors.noop import Noop
+from untilgreen.core.events import AgentSwitched, Answered, Decided, Event, Halted, Paused
+from untilgreen.core.limits import Limits
+from untilgreen.core.model import Outcome, PartSpec, Promise, Reply, Verdict
+from untilgreen.core.receive import Answer, Resume
+from untilgreen.core.rules import Signal
+from untilgreen.core.state import RunState
+from untilgreen.core.step import AwaitAnswer, Conclude, Decide, Halt, TakeDefault, Wait, Work
+from untilgreen.core.strategies.fixed import Fixed
+from untilgreen.core.strategies.hybrid import Hybrid
+from untilgreen.core.strategies.manual import Manual
+from untilgreen.errors import PluginFailed
+
+DONE = Promise(text="DONE")
+TWO_AGENTS = (PartSpec(name="one"), PartSpec(name="two"))
+
+
+class Says:
+    """A strategy that always gives the same answer."""
+
+    def __init__(self, decision: Any) -> None:
+        self.decision = decision
+
+    def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+        decision: Decision = self.decision
+        return decision
+
+
+class Raises:
+    def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+        raise KeyError("laps")
+
+    def detect(self, state: RunState) -> Signal | None:
+        raise ZeroDivisionError("division by zero")
+
+
+def test_asking_twice_gives_the_same_answer() -> None:
+    run = Run()
+    run.until(Decide, Turn(verdicts={"tests": red("a")}))
+
+    assert decide(run.state, run.policy, 50.0) == decide(run.state, run.policy, 50.0)
+
+
+def test_a_clock_that_goes_back_does_not_date_a_decision_before_its_lap() -> None:
+    run = Run()
+    run.until(Decide, Turn(verdicts={"tests": red("a")}))
+
+    assert decide(run.state, run.policy, 0.0).at == run.state.now
+
+
+# 1. Success
+
+
+def test_all_required_gates_green_is_the_end() -> None:
+    run = Run(gate("tests"), gate("style", required=False))
+    run.lap(style=red("x"))
+
+    assert run.ending == Finish(outcome=Outcome.CONVERGED, reason="all required gates pass in lap 1")
+
+
+def test_success_comes_before_every_limit() -> None:
+    limits = Limits(iterations=1, time="1s", errors=1, cost="$1", tokens=1)
+    run = Run(limits=limits)
+    run.lap(Turn(seconds=100, reply=priced(9.0, 9, error="crash")), tests=PASS)
+
+    assert run.ending.outcome is Outcome.CONVERGED
+
+
+def test_success_comes_before_a_gate_that_must_not_fail() -> None:
+    run = Run(gate("tests"), gate("style", required=False, on_fail="stop"))
+    run.lap(style=red("x"))
+
+    assert run.ending.outcome is Outcome.CONVERGED
+
+
+def test_green_with_a_flaky_gate_says_so() -> None:
+    run = Run()
+    run.lap(tests=Verdict(status="pass", score=1.0, flaky=True))
+
+    assert run.ending.reason == "all required gates pass in lap 1; flaky: tests"
+
+
+def test_a_claim_that_no_gate_could_object_to_is_said_to_be_only_that() -> None:
+    run = Run(gate("claim", kind="claim"), promise=DONE)
+    run.lap(Turn(claim=True))
+
+    assert run.ending.outcome is Outcome.CLAIMED
+    assert run.ending.confidence == 0.95
+    assert "no gate that could object" in run.ending.reason
+
+
+def test_green_without_the_claim_is_not_the_end() -> None:
+    run = Run(promise=DONE)
+    run.lap(tests=PASS)
+    assert run.state.ending is None
+
+    run.lap(Turn(claim=True), tests=PASS)
+    assert run.ending.outcome is Outcome.CONVERGED
+
+
+def test_green_without_the_claim_at_a_limit_is_accepted() -> None:
+    run = Run(promise=DONE, limits=Limits(iterations=2))
+    run.lap(tests=red("a"))
+    run.lap(tests=PASS)
+
+    assert run.ending.outcome is Outcome.ACCEPTED
+    assert run.ending.leave == 2
+    assert run.ending.metadata == {"limit": "iterations", "instead_of": "exhausted"}
+    assert run.ending.reason.startswith(
+        "all gates are green, only the promise was never given; limit iterations"
+    )
+
+
+def test_green_without_the_claim_when_stuck_is_accepted() -> None:
+    stuck = Finish(outcome=Outcome.STUCK, reason="going in circles")
+    run = Run(promise=DONE, strategy=Says(stuck))
+    run.lap(tests=PASS)
+
+    assert run.ending.outcome is Outcome.ACCEPTED
+    assert run.ending.metadata == {"instead_of": "stuck"}
+
+
+# 2. Gates that must not fail
+
+
+@pytest.mark.parametrize("verdict", [red("key in a.py"), BROKEN])
+def test_a_gate_that_must_not_fail_ends_the_run(verdict: Verdict) -> None:
+    run = Run(gate("tests"), gate("secrets", on_fail="stop"))
+    run.lap(secrets=verdict)
+
+    assert run.ending.outcome is Outcome.BLOCKED
+    assert run.ending.reason == "gate 'secrets' must not fail, and failed"
+
+
+def test_a_gate_that_must_not_fail_is_named_before_any_limit() -> None:
+    run = Run(gate("secrets", on_fail="stop"), limits=Limits(iterations=1))
+    run.lap(secrets=red("key"))
+
+    assert run.ending.outcome is Outcome.BLOCKED
+
+
+def test_a_gate_that_must_not_fail_and_was_skipped_did_not_fail() -> None:
+    run = Run(gate("tests"), gate("secrets", on_fail="stop"))
+    run.lap(tests=red("a"), secrets=SKIP)
+
+    assert run.state.ending is None
+
+
+# 3. Limits and being stuck
+
+
+def test_stuck_is_named_before_exhausted_when_both_stand() -> None:
+    run = Run(detectors=[Cycle()], limits=Limits(iterations=3), remedies=("hint",))
+    for _ in range(3):
+        run.lap(tests=red("a"))
+
+    assert run.ending.outcome is Outcome.STUCK
+    assert run.ending.reason == (
+        "cycle in laps 1, 2, 3: the same failures, 3 times: tests: a; iterations: 3 of 3 used"
+    )
+    assert run.ending.confidence == 0.9
+    assert run.ending.metadata == {"signal": "cycle", "limit": "iterations"}
+
+
+def test_a_failed_turn_is_a_lap_and_its_gates_run() -> None:
+    run = Run()
+    run.lap(Turn(reply=Reply(error="crash")), tests=PASS)
+
+    assert run.ending.outcome is Outcome.CONVERGED
+    assert run.last.reply.error == "crash"
+
+
+# 4. Gates that ask
+
+
+def asked(**options: Any) -> Run:
+    run = Run(gate(on_fail="ask"), answers=True, **options)
+    run.lap(tests=red("a", "b"))
+    return run
+
+
+def test_a_gate_that_asks_asks_where_somebody_can_answer() -> None:
+    run = asked()
+
+    assert run.asked.question == "tests failed in lap 1, 2 complaints in all. Go on?"
+    assert run.asked.choices == ("continue", "accept", "stop")
+    assert run.asked.default == "continue"
+    assert run.decided.escalated == ("tests",)
+    assert isinstance(run.step, AwaitAnswer)
+
+
+def test_where_nobody_can_answer_the_run_goes_on_and_the_failure_is_recorded() -> None:
+    run = Run(gate(on_fail="ask"), answers=False)
+    event = run.lap(tests=red("a"))
+
+    assert continued(event)
+    assert run.decided.escalated == ("tests",)
+    assert run.state.asked is None
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize(
+    ("choice", "outcome", "reason"),
+    [
+        ("continue", None, ""),
+        ("accept", Outcome.ACCEPTED, "accepted by hand"),
+        ("stop", Outcome.CANCELLED, "stopped after lap 1"),
+    ],
+)
+def test_the_answers_to_a_gate_that_asks(
+    choice: str, outcome: Outcome | None, reason: str, restarted: bool
+) -> None:
+    run = asked()
+    run.arrive(Answer(at=0.0, choice=choice))
+    if restarted:
+        run.restart()
+    run.perform(run.until(Decide), Turn())
+
+    if outcome is None:
+        assert run.until(Work).lap == 2
+    else:
+        assert run.until(Conclude) == Conclude(outcome=outcome, reason=reason)
+    assert run.state.asked is None
+    assert len(run.state.iterations) == 1
+
+
+def test_a_lap_that_was_accepted_by_hand_is_left() -> None:
+    run = asked()
+    run.arrive(Answer(at=0.0, choice="continue"))
+    run.lap(tests=red(*"abcd"))
+    run.lap(tests=red(*"abc"))
+    run.arrive(Answer(at=0.0, choice="accept"))
+    run.perform(run.until(Decide), Turn())
+
+    assert run.ending.leave == 2
+    assert run.end().final_snapshot == "tree-2"
+
+
+def test_a_question_that_nobody_answers_is_answered_by_its_default() -> None:
+    run = asked()
+    run.restart(answers=False)
+    assert run.step == TakeDefault(choice="continue")
+
+    assert run.until(Work).lap == 2
+
+
+def test_after_a_gates_question_the_strategy_is_asked_as_well() -> None:
+    run = asked(strategy=Manual())
+    run.arrive(Answer(at=0.0, choice="continue"))
+    run.perform(run.until(Decide), Turn())
+
+    assert run.asked.reason == "manual asks after every lap"
+    assert run.state.answer is None
+
+
+def test_limits_come_before_questions() -> None:
+    run = asked(limits=Limits(iterations=1))
+
+    assert run.ending.outcome is Outcome.EXHAUSTED
+    assert run.decided.escalated == ()
+
+
+def test_a_gate_that_was_red_too_often_asks() -> None:
+    run = Run(gate(max_attempts=2), answers=True)
+    run.lap(tests=red("a"))
+    assert not run.decided.escalated
+    assert run.state.asked is None
+
+    run.lap(tests=red("b"))
+    assert run.decided.escalated == ("tests",)
+    assert run.asked.metadata == {"about": "gate", "gates": ["tests"]}
+
+
+def test_red_laps_are_counted_for_each_gate_apart() -> None:
+    run = Run(gate("tests", max_attempts=2), gate("lint"), answers=True)
+    run.lap(lint=red("l"))
+    run.lap(tests=red("a"), lint=red("l"))
+
+    assert run.state.asked is None
+
+
+# 5. The strategy
+
+
+def test_what_detectors_saw_is_recorded_and_reaches_the_strategy() -> None:
+    class Listens:
+        def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+            return Continue(reason=" ".join(signal.kind for signal in signals))
+
+    run = Run(strategy=Listens(), detectors=[Cycle(repeats=1), Noop()])
+
+    decision = continued(run.lap(Turn(tree="tree-0"), tests=red("a")))
+
+    assert decision.reason == "cycle noop"
+    assert [signal.kind for signal in run.decided.signals] == ["cycle", "noop"]
+    assert run.last.signals == run.decided.signals
+
+
+def test_the_advice_of_a_nudge_joins_the_hint_of_the_strategy() -> None:
+    run = Run(strategy=Says(Continue(reason="on", hint="Breathe.")), detectors=[Noop()])
+
+    decision = continued(run.lap(Turn(tree="tree-0"), tests=red("a")))
+
+    assert decision.hint is not None
+    assert decision.hint.startswith("Breathe.\nYour last turn changed no file.")
+    run.until(Work)
+    assert "# Hint\n\nBreathe." in compose(run.state).text
+
+
+def test_without_advice_there_is_no_hint() -> None:
+    assert continued(Run().lap(tests=red("a"))).hint is None
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CONVERGED, Outcome.CLAIMED])
+def test_a_strategy_can_not_declare_success(outcome: Outcome) -> None:
+    run = Run(strategy=Says(Finish(outcome=outcome, reason="I feel good")))
+
+    with pytest.raises(PluginFailed, match=rf"^Strategy Says ends the run as {outcome} while gates are red"):
+        run.lap(tests=red("a"))
+
+
+@pytest.mark.parametrize("outcome", [Outcome.ACCEPTED, Outcome.BLOCKED, Outcome.CANCELLED])
+def test_any_other_end_is_the_strategys_to_choose(outcome: Outcome) -> None:
+    run = Run(strategy=Says(Finish(outcome=outcome, reason="my reason")))
+    run.lap(tests=red("a"))
+
+    assert run.ending == Finish(outcome=outcome, reason="my reason")
+
+
+def test_a_strategy_that_raises_is_named() -> None:
+    run = Run(strategy=Raises())
+
+    with pytest.raises(PluginFailed, match=r"^Strategy Raises raised KeyError: 'laps'"):
+        run.lap(tests=red("a"))
+
+
+def test_a_strategy_that_answers_nothing_is_named() -> None:
+    with pytest.raises(
+        PluginFailed, match=r"^Strategy Says answered None\. Let it return Continue, Finish or"
+    ):
+        Run(strategy=Says(None)).lap(tests=red("a"))
+
+
+def test_a_detector_that_raises_is_named() -> None:
+    run = Run(detectors=[Raises()])
+
+    with pytest.raises(PluginFailed, match=r"^Detector Raises raised ZeroDivisionError: division by zero"):
+        run.lap(tests=red("a"))
+
+
+@pytest.mark.parametrize("outcome", [Outcome.EXHAUSTED, Outcome.STUCK])
+def test_a_strategy_may_soften_an_end_before_it_is_final(outcome: Outcome) -> None:
+    class Settles(Says):
+        def settle(self, state: RunState, finish: Finish) -> Finish:
+            return Finish(outcome=Outcome.ACCEPTED, reason=f"rather than {finish.outcome}")
+
+    run = Run(strategy=Settles(Finish(outcome=outcome, reason="my reason")))
+    run.lap(tests=red("a"))
+
+    assert run.ending.reason == f"rather than {outcome}"
+
+
+def test_a_limit_can_be_softened_too() -> None:
+    run = Run(strategy=Hybrid(accept_after=1, accept_floor=0.5), limits=Limits(iterations=1))
+    run.lap(tests=red("a", score=0.5))
+
+    assert run.ending.outcome is Outcome.ACCEPTED
+    assert run.ending.metadata == {"limit": "iterations", "instead_of": "exhausted"}
+
+
+def test_where_nothing_is_to_be_decided_asking_is_an_error() -> None:
+    run = Run()
+    run.lap(tests=PASS)
+
+    with pytest.raises(PluginFailed, match="There is nothing to decide"):
+        decide(run.state, run.policy, 99.0)
+
+
+# The baseline
+
+
+def baseline(*gates: Any, promise: Promise | None = None, **verdicts: Verdict) -> Run:
+    run = Run(*gates, baseline=True, promise=promise)
+    run.lap(Turn(), **verdicts)
+    return run
+
+
+def test_a_green_baseline_ends_the_run_at_once_and_names_the_promise() -> None:
+    run = baseline()
+
+    state = run.end()
+
+    assert state.outcome is Outcome.CONVERGED
+    assert state.reason.startswith("nothing to do: all gates are green before the first lap.")
+    assert "--promise" in state.reason
+    assert state.iterations == ()
+
+
+def test_a_green_baseline_is_not_the_end_where_a_promise_is_asked_for() -> None:
+    run = baseline(promise=DONE)
+
+    assert run.until(Work).lap == 1
+
+
+@pytest.mark.parametrize("kind", ["judge", "approval"])
+def test_a_green_baseline_is_not_the_end_where_somebody_has_to_be_heard(kind: str) -> None:
+    run = baseline(gate("tests"), gate("somebody", kind=kind, stage=2))
+
+    assert run.until(Work).lap == 1
+
+
+def test_a_red_baseline_is_where_the_work_starts() -> None:
+    run = baseline(tests=red("a", "b", score=0.5))
+
+    decision = continued(run.decided)
+    assert decision.reason == "2 complaints before the first lap"
+    assert decision.metadata == {"score": 0.5}
+    assert run.until(Work).lap == 1
+
+
+def test_a_required_gate_that_can_not_run_is_said_before_money_is_spent() -> None:
+    run = baseline(tests=BROKEN)
+
+    assert run.ending.outcome is Outcome.BLOCKED
+    assert run.ending.reason == "gate 'tests' could not run: sh: pytst: not found"
+
+
+def test_a_gate_that_can_not_run_and_gives_no_finding_is_quoted() -> None:
+    run = baseline(tests=Verdict(status="error", excerpt="no such file"))
+
+    assert run.ending.reason == "gate 'tests' could not run: no such file"
+
+
+def test_a_gate_that_ran_out_of_time_could_run() -> None:
+    run = baseline(tests=TIMED_OUT)
+
+    assert run.state.ending is None
+    assert not unrunnable(TIMED_OUT)
+    assert unrunnable(BROKEN)
+    assert not unrunnable(red("a"))
+
+
+def test_a_gate_that_is_not_required_may_be_broken() -> None:
+    run = baseline(gate("tests"), gate("style", required=False), tests=red("a"), style=BROKEN)
+
+    assert run.state.ending is None
+
+
+def test_a_gate_that_must_not_fail_and_fails_already_ends_the_run() -> None:
+    run = baseline(gate("tests"), gate("secrets", on_fail="stop"), secrets=red("key"))
+
+    assert run.ending.outcome is Outcome.BLOCKED
+    assert run.ending.reason == "gate 'secrets' must not fail, and fails before the first lap"
+
+
+def test_the_baseline_is_no_lap() -> None:
+    run = baseline(tests=red("a"))
+
+    assert run.state.iterations == ()
+    assert run.state.strategy_laps == 0
+
+
+# What is not a lap
+
+
+def waits(run: Run, error: Any, *, at: float | None = None, retry_at: float | None = None) -> Event:
+    """A turn that ends with this error, decided at that time."""
+    run.until(Decide, Turn(reply=Reply(error=error, detail="try later", retry_at=retry_at)))
+    return run.record(decide(run.state, run.policy, run.state.now if at is None else at))
+
+
+@pytest.mark.parametrize("error", ["rate_limited", "network", "quota"])
+def test_what_passes_by_itself_pauses_the_run_until_the_agent_says(error: str) -> None:
+    run = Run()
+
+    event = waits(run, error, at=100.0, retry_at=160.0)
+
+    assert event == Paused(at=100.0, until=160.0, cause=error, reason=f"{error}: try later")
+    assert run.step == Wait(until=160.0, reason=f"{error}: try later")
+
+
+@pytest.mark.parametrize("error", ["rate_limited", "network"])
+def test_where_the_agent_does_not_say_how_long_the_wait_doubles_up_to_a_bound(error: str) -> None:
+    run = Run(limits=Limits(waits=50, wait="10d"))
+    first, longest = BACKOFF[error]
+    lengths = []
+    for _ in range(12):
+        event = waits(run, error)
+        assert isinstance(event, Paused)
+        assert event.until is not None
+        lengths.append(event.until - event.at)
+
+    assert lengths[:3] == [first, 2 * first, 4 * first]
+    assert lengths[-1] == longest
+    assert lengths == sorted(lengths)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_after_the_wait_the_same_lap_goes_on(restarted: bool) -> None:
+    run = Run()
+    waits(run, "rate_limited")
+    if restarted:
+        run.restart()
+        assert isinstance(run.step, Wait)
+
+    assert run.until(Work) == Work(lap=1, attempt=2, agent="agent")
+    run.lap(tests=red("a"))
+    assert len(run.state.iterations) == 1
+
+
+def test_the_runs_time_does_not_run_while_it_waits() -> None:
+    run = Run(limits=Limits(time="10m"))
+    waits(run, "rate_limited", retry_at=7200.0)
+    run.until(Work)
+
+    assert run.state.now >= 7200.0
+    assert run.state.elapsed < 60.0
+    assert run.state.waited > 7100.0
+    run.lap(tests=red("a"))
+    assert run.state.ending is None
+
+
+def test_too_many_waits_in_a_row_end_the_run() -> None:
+    run = Run(limits=Limits(waits=2))
+    assert isinstance(waits(run, "network"), Paused)
+    assert isinstance(waits(run, "rate_limited"), Paused)
+
+    waits(run, "network")
+
+    assert run.ending.outcome is Outcome.EXHAUSTED
+    assert run.ending.reason == "limit waits: 2 in a row without a completed turn"
+    assert run.ending.metadata == {"limit": "waits"}
+    assert run.end().outcome is Outcome.EXHAUSTED
+
+
+def test_a_completed_turn_ends_the_row_of_waits() -> None:
+    run = Run(limits=Limits(waits=2))
+    for _ in range(3):
+        assert isinstance(waits(run, "network"), Paused)
+        assert isinstance(waits(run, "network"), Paused)
+        run.lap(tests=red("a"))
+
+    assert len(run.state.iterations) == 3
+
+
+def test_waiting_too_long_in_all_ends_the_run() -> None:
+    run = Run(limits=Limits(wait="2h"))
+    assert isinstance(waits(run, "rate_limited", at=100.0, retry_at=100.0 + 5400), Paused)
+
+    waits(run, "rate_limited", at=6000.0, retry_at=6000.0 + 5400)
+
+    assert run.ending.outcome is Outcome.EXHAUSTED
+    assert run.ending.reason.startswith("limit wait: 1h30m waited and 1h30m more would pass 2h")
+
+
+def test_waiting_that_ends_the_run_in_a_later_lap_leaves_the_best_of_the_earlier_ones() -> None:
+    run = Run(limits=Limits(waits=1))
+    run.lap(tests=red("a"))
+    run.lap(tests=red("a", "b"))
+    waits(run, "network")
+    waits(run, "network")
+
+    state = run.end()
+    assert (state.outcome, state.final_snapshot) == (Outcome.EXHAUSTED, "tree-1")
+    assert len(state.iterations) == 2
+
+
+def test_a_time_that_has_passed_already_is_waited_for_no_longer() -> None:
+    run = Run(limits=Limits(wait="1m"))
+
+    assert isinstance(waits(run, "rate_limited", at=5000.0, retry_at=10.0), Paused)
+
+
+def test_a_quota_that_says_no_time_goes_to_the_next_agent() -> None:
+    run = Run(agents=TWO_AGENTS)
+
+    event = waits(run, "quota")
+
+    assert isinstance(event, AgentSwitched)
+    assert event.agent == "two"
+    assert event.reason == "one is out of quota"
+    assert run.until(Work) == Work(lap=1, attempt=2, agent="two")
+
+
+def test_a_quota_that_resets_too_late_goes_to_the_next_agent() -> None:
+    run = Run(agents=TWO_AGENTS, limits=Limits(wait="1h"))
+
+    assert isinstance(waits(run, "quota", at=100.0, retry_at=90_000.0), AgentSwitched)
+
+
+def test_a_quota_without_another_agent_halts_the_run_which_stays_open() -> None:
+    run = Run(agents=TWO_AGENTS)
+    waits(run, "quota")
+
+    event = waits(run, "quota", at=500.0)
+
+    assert event == Halted(at=500.0, cause="quota", detail="try later")
+    assert run.step == Halt(cause="quota")
+    assert run.state.outcome is None
+
+
+def test_an_agent_that_is_not_logged_in_halts_the_run_until_somebody_comes_back() -> None:
+    run = Run(agents=TWO_AGENTS)
+
+    event = waits(run, "auth", at=500.0)
+
+    assert event == Halted(at=500.0, cause="auth", detail="try later")
+    assert run.step == Halt(cause="auth")
+    run.restart()
+    assert run.until(Work) == Work(lap=1, attempt=2, agent="one")
+
+
+def test_waiting_is_no_failure_of_the_agent() -> None:
+    run = Run(limits=Limits(errors=2))
+    run.lap(Turn(reply=Reply(error="crash")), tests=red("a"))
+    waits(run, "rate_limited")
+    run.arrive(Resume(at=0.0))
+
+    assert run.state.errors == 1
+    assert run.state.last_error == "rate_limited: try later"
+
+
+def test_what_passes_by_itself_is_judged_by_no_gate() -> None:
+    run = Run(gate("secrets", on_fail="stop"))
+    run.until(Decide, Turn(reply=Reply(error="network")))
+
+    assert run.state.open is not None
+    assert run.state.open.verdicts == {}
+
+
+# Every decision
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [Fixed(iterations=2), Hybrid(base=2, bonus=1), Manual()],
+    ids=lambda strategy: type(strategy).__name__,
+)
+def test_every_decision_has_a_reason_a_confidence_and_metadata(strategy: Any) -> None:
+    run = Run(strategy=strategy, answers=True, baseline=True)
+    run.lap(tests=red("a", "b", "c"))
+    for ids in ("abc", "ab", "a"):
+        if run.state.asked is not None:
+            run.record(Answered(at=99.0, choice="continue"))
+            run.perform(run.until(Decide), Turn())
+        if run.state.ending is None:
+            run.lap(tests=red(*ids))
+
+    decisions = [event.decision for event in run.events if isinstance(event, Decided)]
+
+    assert len(decisions) >= 3
+    for decision in decisions:
+        assert decision.reason.strip()
+        assert 0.0 < decision.confidence <= 1.0
+        assert isinstance(decision.metadata, dict)
+
+
+def test_a_decision_can_be_replayed_from_the_journal() -> None:
+    run = Run(detectors=[Cycle(), Noop()], strategy=Hybrid(base=2))
+    for ids in ("abc", "ab", "ab"):
+        run.lap(tests=red(*ids))
+    replayed = Run(detectors=[Cycle(), Noop()], strategy=Hybrid(base=2))
+    assert replayed.events == run.events[:2]
+
+    for event in run.events[2:]:
+        if isinstance(event, Decided):
+            assert decide(replayed.state, replayed.policy, event.at) == event
+        replayed.record(event)
+
+
+def test_another_strategy_can_be_tried_on_an_old_journal() -> None:
+    run = Run(strategy=Fixed(iterations=5))
+    run.until(Decide, Turn(verdicts={"tests": red("a")}))
+
+    other = decide(run.state, Policy(strategy=Fixed(iterations=1)), 50.0)
+
+    assert isinstance(other, Decided)
+    assert isinstance(other.decision, Finish)
+    assert other.decision.outcome is Outcome.EXHAUSTED
+    assert continued(run.lap(tests=red("a")))
