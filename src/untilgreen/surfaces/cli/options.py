@@ -123,3 +123,7 @@ class SpecFlags:
             name, command = (named[1], named[2]) if named else (written, written)
             flags.setdefault("gates", {})[name] = {"run": command}
         return flags
+
+
+HERE = Place()
+UNSAID = SpecFlags()

@@ -1,0 +1,113 @@
+"""stop, cancel, pause, steer and answer: the verbs that send something to a run."""
+
+from __future__ import annotations
+
+import getpass
+import secrets
+import time
+from typing import Annotated
+
+import anyio
+from cyclopts import Parameter
+
+from untilgreen.core.receive import Answer, Arrival, Cancel, Pause, Steer, Stop
+from untilgreen.engine.mail import deliver
+from untilgreen.errors import UserError
+from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.say import out
+
+Reason = Annotated[str | None, Parameter(name="--reason", help="Why, for the record.")]
+
+
+def stop(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
+    """End a run after the lap under way.
+
+    Parameters
+    ----------
+    run
+        Its id, the beginning of it, or @last.
+    """
+    stop = Stop(at=time.time(), by=_me(), reason=reason or "stopped by command")
+    return _send(run, place, stop, "will end after this lap")
+
+
+def cancel(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
+    """End a run now; the agent's turn is ended with everything it started.
+
+    Parameters
+    ----------
+    run
+        Its id, the beginning of it, or @last.
+    """
+    cancel = Cancel(at=time.time(), by=_me(), reason=reason or "cancelled by command")
+    return _send(run, place, cancel, "is cancelled")
+
+
+def pause(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
+    """Let a run start no further turn; `untilgreen resume` goes on.
+
+    Parameters
+    ----------
+    run
+        Its id, the beginning of it, or @last.
+    """
+    pause = Pause(at=time.time(), by=_me(), reason=reason or "paused by command")
+    return _send(run, place, pause, "starts no further turn")
+
+
+def steer(run: str, note: str, /, *, place: Place = HERE) -> int:
+    """Leave a note for the agent's next brief; the turn under way is not disturbed.
+
+    Parameters
+    ----------
+    run
+        Its id, the beginning of it, or @last.
+    note
+        What the agent should know.
+    """
+    steer = Steer(at=time.time(), by=_me(), id=secrets.token_hex(8), note=note)
+    return _send(run, place, steer, "will tell its agent")
+
+
+def answer(
+    run: str,
+    choice: str,
+    argument: str | None = None,
+    /,
+    *,
+    note: Annotated[str, Parameter(help="Something for the agent to know.")] = "",
+    place: Place = HERE,
+) -> int:
+    """Answer the question that a run asks.
+
+    Parameters
+    ----------
+    run
+        Its id, the beginning of it, or @last.
+    choice
+        One of the choices that the run offers, for example continue, accept, stop or rollback.
+    argument
+        What the choice needs: the lap for rollback, the name for agent.
+    """
+    reply = Answer(at=time.time(), by=_me(), choice=choice, argument=argument, note=note)
+    return _send(run, place, reply, "has its answer")
+
+
+def _send(run: str, place: Place, arrival: Arrival, taken: str) -> int:
+    folder = place.find(run)
+
+    async def send() -> str:
+        return await deliver(folder, arrival)
+
+    refused = anyio.run(send)
+    if refused:
+        raise UserError(refused)
+    out(f"Run {folder.id} {taken}.")
+    return 0
+
+
+def _me() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "somebody"

@@ -1,0 +1,166 @@
+"""run, resume and check: the verbs that run gates."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from typing import Annotated
+
+import anyio
+from cyclopts import Parameter
+
+from untilgreen.core.events import Event, Restored
+from untilgreen.core.exits import GATE, NOT_GREEN, OK, exit_code
+from untilgreen.core.model import Verdict
+from untilgreen.core.state import RunState
+from untilgreen.engine.checking import Checked, check_once
+from untilgreen.engine.drive import drive, start
+from untilgreen.engine.seat import TERMINAL, UNATTENDED
+from untilgreen.engine.store import RunFolder, Store
+from untilgreen.engine.wiring import plan_of
+from untilgreen.errors import UserError
+from untilgreen.journal.file import FileJournal
+from untilgreen.surfaces import result
+from untilgreen.surfaces.cli.options import HERE, UNSAID, Place, SpecFlags
+from untilgreen.surfaces.cli.say import ascii_only, out, out_json, tell, version_line
+from untilgreen.surfaces.render import ASCII_MARKS, MARKS, verdict_words
+from untilgreen.surfaces.text import inert, inert_lines
+from untilgreen.surfaces.views import choose
+
+Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
+Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Say nothing but the result.")]
+Verbose = Annotated[bool, Parameter(name=["--verbose", "-v"], help="Also say what the agent prints.")]
+NoInput = Annotated[bool, Parameter(name="--no-input", help="Nobody can answer: never wait for a person.")]
+
+
+def run(
+    task: str | None = None,
+    /,
+    *,
+    spec: SpecFlags = UNSAID,
+    place: Place = HERE,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_input: NoInput = False,
+) -> int:
+    """Keep an agent working until the gates are green.
+
+    Parameters
+    ----------
+    task
+        What is wanted, in words; `-` reads it from stdin. Also: -f FILE, or `task` in the spec.
+    """
+    loaded = spec.load(place.start, task)
+    plan = plan_of(loaded, place.start)
+    store = place.store()
+
+    async def begin() -> RunFolder:
+        return await start(plan, store)
+
+    folder = anyio.run(begin)
+    return drive_shown(folder, store, json=json, quiet=quiet, verbose=verbose, no_input=no_input)
+
+
+def resume(
+    run: str = "@last",
+    /,
+    *,
+    place: Place = HERE,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    no_input: NoInput = False,
+) -> int:
+    """Go on with a run that was left: by Ctrl-C, a crash, a reboot, or to wait for a person.
+
+    Parameters
+    ----------
+    run
+        Its id, the beginning of it, or @last.
+    """
+    folder = place.find(run)
+    return drive_shown(folder, place.store(), json=json, quiet=quiet, verbose=verbose, no_input=no_input)
+
+
+def check(
+    *,
+    spec: SpecFlags = UNSAID,
+    place: Place = HERE,
+    json: Json = False,
+) -> int:
+    """Run the gates once, without an agent.
+
+    Exits with 0 when all required gates are green, 1 when one is red, 6 when one can't run.
+    """
+    loaded = spec.load(place.start, "check")
+    if not loaded.spec.gates:
+        raise UserError(
+            "There is no gate to check. Add one: --gate 'pytest -q', or [gates.NAME] in the spec."
+        )
+    marks = ASCII_MARKS if ascii_only() else MARKS
+
+    def said(name: str, verdict: Verdict) -> None:
+        if json:
+            out_json({"type": "verdict", "gate": name, "verdict": verdict})
+        else:
+            out(f"{marks[verdict.status]} {inert(name)} {verdict_words(verdict)}")
+            if verdict.status in ("fail", "error") and verdict.excerpt.strip():
+                out(textwrap.indent(inert_lines(verdict.excerpt.strip()), "    "))
+
+    if json:
+        version_line()
+
+    async def look() -> Checked:
+        return await check_once(loaded, place.start, said)
+
+    checked = anyio.run(look)
+    code = GATE if checked.broken else OK if checked.green else NOT_GREEN
+    if json:
+        out_json({"type": "result", "green": checked.green, "exit_code": code})
+    return code
+
+
+def drive_shown(
+    folder: RunFolder, store: Store, *, json: bool, quiet: bool, verbose: bool, no_input: bool
+) -> int:
+    """The same for a new run and an old one."""
+    seat = UNATTENDED if no_input or not sys.stdin.isatty() else TERMINAL
+    plain = ascii_only()
+    restored: list[Restored] = []
+
+    def remember(event: Event, state: RunState) -> None:
+        if isinstance(event, Restored):
+            restored.append(event)
+
+    if json:
+        version_line()
+    elif not quiet:
+        tell(f"run {folder.id} · everything about it is in {folder.path}")
+
+    async def go() -> tuple[RunState, str]:
+        with choose(json=json, quiet=quiet, verbose=verbose, ascii_only=plain) as view:
+            state = await drive(
+                folder,
+                store,
+                seat,
+                listeners=(remember, view.on_event),
+                watchers=(view.on_activity,),
+                signals=True,
+            )
+        journal = FileJournal(folder.journal)
+        await journal.events()
+        return state, journal.head
+
+    state, head = anyio.run(go)
+    if json:
+        out_json(result.as_json(state, head))
+    else:
+        for line in result.summary(state, width=shutil.get_terminal_size().columns, ascii_only=plain):
+            out(line)
+        for event in restored[-1:]:
+            for line in result.restored_lines(folder.id, event.before, event.kept, event.lap):
+                out(line)
+        out(f"journal head {head}")
+    return exit_code(state)

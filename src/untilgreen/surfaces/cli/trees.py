@@ -1,0 +1,108 @@
+"""diff and restore: the verbs that look at the files a run kept, and bring them back."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Annotated
+
+import anyio
+from cyclopts import Parameter
+
+from untilgreen.core.state import RunState
+from untilgreen.engine.drive import state_of
+from untilgreen.engine.trees import restore_tree, workspace_of
+from untilgreen.errors import UserError
+from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.say import out
+from untilgreen.surfaces.result import restored_lines
+from untilgreen.surfaces.text import inert_lines
+
+
+def diff(
+    run: Annotated[
+        str, Parameter(help="A run, RUN@LAP for one lap, or RUN@A..B for the way between two.")
+    ] = "@last",
+    /,
+    *,
+    place: Place = HERE,
+) -> int:
+    """Show what a run, or some of its laps, changed, as a unified diff."""
+    name, first, second = _laps(run)
+    folder = place.find(name)
+
+    async def look() -> str:
+        state = await state_of(folder)
+        before, after = _ends(state, first, second)
+        return await (await workspace_of(state, folder)).diff(before, after)
+
+    text = anyio.run(look)
+    sys.stdout.write(inert_lines(text) if sys.stdout.isatty() else text)
+    return 0
+
+
+def restore(
+    run: Annotated[str, Parameter(help="RUN@LAP, for example @last@3, or RUN@best.")],
+    /,
+    *,
+    snapshot: Annotated[
+        str | None, Parameter(help="A snapshot by id, as an earlier restore printed it.")
+    ] = None,
+    place: Place = HERE,
+) -> int:
+    """Put the files of a lap back into the directory; what is there now is kept first."""
+    name, lap, _ = _laps(run)
+    folder = place.find(name)
+    store = place.store()
+
+    async def bring_back() -> list[str]:
+        state = await state_of(folder)
+        if snapshot is None and lap is None:
+            raise UserError(f"Which lap? Write it like {state.run}@3 or {state.run}@best.")
+        target = snapshot or _snapshot(state, lap or "best")
+        done = await restore_tree(state, folder, store, target)
+        number = _number(state, lap) if lap else 0
+        lines = restored_lines(folder.id, done.before, done.kept, number)
+        return lines if snapshot is None else [f"The files are those of snapshot {target}.", *lines[1:]]
+
+    for line in anyio.run(bring_back):
+        out(line)
+    return 0
+
+
+def _laps(text: str) -> tuple[str, str | None, str | None]:
+    """`RUN`, `RUN@3`, `RUN@1..3`; `@last` may stand for the run."""
+    head, at, rest = ("@last", "@", text[len("@last@") :]) if text.startswith("@last@") else (text, "", "")
+    if not at and text != "@last":
+        head, at, rest = text.partition("@")
+    match = re.fullmatch(r"(\d+|best)(?:\.\.(\d+|best))?", rest) if at else None
+    if at and match is None:
+        raise UserError(f"{text!r} names no lap. Write it like RUN@3, RUN@best or RUN@1..3.")
+    return head or "@last", match[1] if match else None, match[2] if match else None
+
+
+def _ends(state: RunState, first: str | None, second: str | None) -> tuple[str, str]:
+    if first is None:
+        last = state.final_snapshot or state.tree
+        start = state.snapshot_of(0)
+        if start is None or last is None:
+            raise UserError(f"Run {state.run} has kept no files yet.")
+        return start, last
+    if second is not None:
+        return _snapshot(state, first), _snapshot(state, second)
+    number = _number(state, first)
+    before = state.iterations[number - 1].base if 0 < number <= len(state.iterations) else None
+    return before or _snapshot(state, "0"), _snapshot(state, first)
+
+
+def _number(state: RunState, lap: str) -> int:
+    if lap == "best":
+        return state.best.lap if state.best else 0
+    return int(lap)
+
+
+def _snapshot(state: RunState, lap: str) -> str:
+    found = state.snapshot_of(_number(state, lap))
+    if found is None:
+        raise UserError(f"Run {state.run} has no lap {lap}; it has 0 to {len(state.iterations)}.")
+    return found

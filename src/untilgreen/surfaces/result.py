@@ -1,0 +1,132 @@
+"""The end of a run, or where it stands: for programs as one object, for people as a few lines."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from untilgreen.core.exits import exit_code
+from untilgreen.core.model import Outcome
+from untilgreen.core.state import Iteration, RunState
+from untilgreen.core.units import show_duration
+from untilgreen.surfaces.picture import picture
+from untilgreen.surfaces.text import inert, short
+
+GOOD = (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED)
+
+
+def status(state: RunState) -> str:
+    """One word for where a run stands."""
+    if state.outcome is not None:
+        return str(state.outcome)
+    if state.halted is not None:
+        return "halted"
+    if state.asked is not None:
+        return "waiting"
+    if state.pause is not None:
+        return "paused"
+    return "open"
+
+
+def as_json(state: RunState, head: str = "") -> dict[str, Any]:
+    """The result as `show --json` and the last line of `run --json` have it."""
+    return {
+        "type": "result",
+        "run": state.run,
+        "status": status(state),
+        "outcome": state.outcome,
+        "reason": state.reason or (state.ending.reason if state.ending else ""),
+        "exit_code": exit_code(state),
+        "task": state.plan.task,
+        "labels": state.plan.labels,
+        "agent": state.agent,
+        "strategy": state.plan.strategy.name,
+        "limits": state.plan.limits,
+        "elapsed": state.elapsed,
+        "waited": state.waited,
+        "tokens": state.spent.tokens,
+        "cost": state.spent.cost,
+        "laps": len(state.iterations),
+        "best": state.best,
+        "final_snapshot": state.final_snapshot,
+        "verdicts": state.last.verdicts if state.last else {},
+        "question": state.asked,
+        "iterations": [_lap(lap) for lap in state.iterations],
+        "head": head,
+    }
+
+
+def _lap(lap: Iteration) -> dict[str, Any]:
+    return {
+        "number": lap.number,
+        "agent": lap.agent,
+        "started": lap.started,
+        "duration": lap.duration,
+        "tokens": lap.tokens,
+        "cost": lap.cost,
+        "error": lap.reply.error,
+        "reply": lap.reply.text,
+        "claim": lap.claim,
+        "snapshot": lap.snapshot,
+        "score": lap.score,
+        "verdicts": lap.verdicts,
+        "failing": sorted(lap.failing),
+        "signals": lap.signals,
+        "decision": lap.decision,
+    }
+
+
+def summary(state: RunState, *, width: int, ascii_only: bool) -> list[str]:
+    """What a person wants to know when a run was left."""
+    lines = [picture(state, width=width, ascii_only=ascii_only), ""]
+    lines.append(f"{status(state)}: {short(_why(state), 400)}")
+    if state.outcome is Outcome.CLAIMED:
+        lines.append("Nothing checked this: the run had no gate. Add one with --gate next time.")
+    spent = f", ${state.spent.cost:.2f}" if state.spent.cost else ""
+    tokens = f", {state.spent.tokens:,} tokens" if state.spent.tokens else ""
+    laps = len(state.iterations)
+    lines.append(f"{laps} lap{'' if laps == 1 else 's'} in {show_duration(state.elapsed)}{tokens}{spent}")
+    lines += _what_is_left(state)
+    return lines + _how_to_go_on(state)
+
+
+def _why(state: RunState) -> str:
+    if state.outcome is not None:
+        return state.reason
+    if state.halted is not None:
+        return state.halted.detail or state.halted.cause
+    if state.asked is not None:
+        return state.asked.question
+    if state.pause is not None:
+        return state.pause.reason
+    return "the run can go on"
+
+
+def _what_is_left(state: RunState) -> list[str]:
+    best = state.best
+    if state.outcome is None or best is None or best.snapshot is None:
+        return []
+    if state.final_snapshot == best.snapshot and state.outcome not in GOOD:
+        return [f"The files are those of lap {best.lap}, the best one."]
+    return []
+
+
+def _how_to_go_on(state: RunState) -> list[str]:
+    if state.asked is not None and state.outcome is None:
+        choices = " | ".join(state.asked.choices)
+        return [
+            f"Answer with: untilgreen answer {state.run} {shlex.quote(state.asked.choices[0])}  ({choices})"
+        ]
+    if state.outcome is None:
+        return [f"Go on with: untilgreen resume {state.run}"]
+    return [f"Look closer with: untilgreen show {state.run}, untilgreen diff {state.run}"]
+
+
+def restored_lines(run: str, before: str, kept: tuple[str, ...], lap: int) -> list[str]:
+    """What was put back, what was left alone, and the way back."""
+    lines = [f"The files are those of lap {lap}."]
+    if kept:
+        names = ", ".join(map(inert, kept))
+        lines.append(f"Left alone, since somebody else changed them meanwhile: {names}")
+    lines.append(f"To get back what was there before: untilgreen restore {run} --snapshot {before[:12]}")
+    return lines

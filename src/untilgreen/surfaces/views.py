@@ -1,0 +1,93 @@
+"""How a run is shown while it goes on: live on a terminal, plain lines elsewhere, JSON for programs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+import msgspec
+
+from untilgreen.core.events import Event
+from untilgreen.core.state import RunState
+from untilgreen.ports import Activity
+from untilgreen.surfaces.render import line
+
+
+class View(Protocol):
+    """Whatever shows a run."""
+
+    def on_event(self, event: Event, state: RunState) -> None:
+        """Something happened."""
+
+    def on_activity(self, activity: Activity) -> None:
+        """The agent shows something."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def on_event(self, event: Event, state: RunState) -> None:
+        """Nothing."""
+
+    def on_activity(self, activity: Activity) -> None:
+        """Nothing."""
+
+
+class Lines:
+    """One line with the time for each event, on stderr; with `verbose` also what the agent shows."""
+
+    def __init__(self, *, verbose: bool = False, ascii_only: bool = False) -> None:
+        self._verbose = verbose
+        self._ascii = ascii_only
+
+    def on_event(self, event: Event, state: RunState) -> None:
+        """Say it, where a person needs to know."""
+        said = line(event, state, ascii_only=self._ascii)
+        if said:
+            self._say(said, event.at)
+
+    def on_activity(self, activity: Activity) -> None:
+        """Said only when asked for."""
+        if self._verbose:
+            from untilgreen.surfaces.text import short
+
+            self._say(f"  {activity.kind}: {short(activity.text, 300)}", time.time())
+
+    def _say(self, text: str, at: float) -> None:
+        stamp = time.strftime("%H:%M:%S", time.localtime(at))
+        sys.stderr.write(f"{stamp} {text}\n")
+        sys.stderr.flush()
+
+
+class Json:
+    """Every event as a line of JSON on stdout."""
+
+    def on_event(self, event: Event, state: RunState) -> None:
+        """As it stands in the journal, under the key `event`."""
+        sys.stdout.buffer.write(
+            msgspec.json.encode({"type": "event", "run": state.run, "event": event}) + b"\n"
+        )
+        sys.stdout.flush()
+
+    def on_activity(self, activity: Activity) -> None:
+        """Left to the transcript."""
+
+
+def choose(*, json: bool, quiet: bool, verbose: bool, ascii_only: bool) -> AbstractContextManager[View]:
+    """The view that fits the flags and the terminal."""
+    if json:
+        return nullcontext(Json())
+    if quiet:
+        return nullcontext(Silent())
+    if verbose or not sys.stderr.isatty():
+        return nullcontext(Lines(verbose=verbose, ascii_only=ascii_only))
+    from rich.console import Console
+
+    from untilgreen.surfaces.live import LiveView
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal or console.is_dumb_terminal:
+        return nullcontext(Lines(ascii_only=ascii_only))
+    return LiveView(console, time.time, ascii_only=ascii_only)
