@@ -25,7 +25,7 @@ from untilgreen.core.state import RunState
 from untilgreen.core.units import show_duration
 from untilgreen.ports import Activity
 from untilgreen.surfaces.picture import laps_of, spark
-from untilgreen.surfaces.render import ASCII_MARKS, MARKS, line
+from untilgreen.surfaces.render import ASCII_MARKS, MARKS, agent_words, line
 from untilgreen.surfaces.text import inert, short
 
 REFRESHES_PER_SECOND = 4
@@ -74,7 +74,7 @@ class LiveView:
         self._state = state
         match event:
             case BriefOffered():
-                self._now_doing(f"{event.agent} works on lap {event.lap}")
+                self._now_doing(f"{agent_words(event.agent)} works on lap {event.lap}")
             case TurnEnded() | SnapshotTaken():
                 self._now_doing("gates run")
             case GateChecked():
@@ -86,7 +86,7 @@ class LiveView:
         if not isinstance(event, SnapshotTaken | BriefOffered | RunFinished):
             said = line(event, state, ascii_only=self._ascii)
             if said:
-                self._console.print(Text(said, style="dim"), soft_wrap=True)
+                self._console.print(Text(short(said, max(20, self._console.width - 1)), style="dim"))
 
     def on_activity(self, activity: Activity) -> None:
         """What the agent shows while it works."""
@@ -117,7 +117,7 @@ class LiveView:
     def _title(self, state: RunState) -> Text:
         title = Text(state.run, style="bold")
         title.append(f"  {inert(state.plan.title)}  ", style="not bold")
-        title.append(f"{inert(state.agent)} · {inert(state.plan.strategy.name)}", style="dim")
+        title.append(f"{agent_words(state.agent)} · {inert(state.plan.strategy.name)}", style="dim")
         return title
 
     def _numbers(self, state: RunState, known: Overview) -> Text:

@@ -45,7 +45,7 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
         case RunStarted():
             return f"run {event.run}: {short(event.plan.title, WIDTH)}"
         case BriefOffered():
-            return f"lap {event.lap}: {inert(event.agent)} works"
+            return f"lap {event.lap}: {agent_words(event.agent)} works"
         case TurnEnded():
             return f"lap {event.lap}: {_turn(event.reply)}" + (", claims to be done" if event.claim else "")
         case SnapshotTaken(phase="turn") if event.lap > 0:
@@ -55,7 +55,7 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
             lap = f"lap {event.lap}" if event.lap else "baseline"
             return f"{lap}: {marks[event.verdict.status]} {inert(event.gate)} {verdict_words(event.verdict)}"
         case Decided():
-            return decision_words(event)
+            return _claim_words(state, event.lap) + decision_words(event)
         case LapVoided():
             return f"lap {event.lap}: {event.reason}"
         case RemedyTried():
@@ -69,7 +69,7 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
         case Resumed():
             return f"goes on (by {inert(event.by)})"
         case AgentSwitched():
-            return f"{inert(event.agent)} takes over: {short(event.reason, WIDTH)}"
+            return f"{agent_words(event.agent)} takes over: {short(event.reason, WIDTH)}"
         case Halted():
             return f"halted: {short(event.detail or event.cause, WIDTH)}"
         case Interrupted():
@@ -124,6 +124,20 @@ def decision_words(event: Decided) -> str:
             return f"{place}: asks: {short(question, WIDTH)} ({', '.join(choices)})"
         case _:
             assert_never(event.decision)
+
+
+def _claim_words(state: RunState, lap: int) -> str:
+    last = state.last
+    rejected = last is not None and last.number == lap and last.claim and not last.green
+    return "claim rejected; " if rejected else ""
+
+
+def agent_words(name: str) -> str:
+    """An agent's name, short: a command by its program."""
+    if not name.startswith("cmd:"):
+        return inert(name)
+    program, _, rest = name[4:].strip().partition(" ")
+    return short(f"cmd:{program.rpartition('/')[2]} {rest}".strip(), 40)
 
 
 def _turn(reply: Reply) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from untilgreen.core.options import at_least
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import RunState
 
@@ -12,6 +13,10 @@ class Claims(Struct, frozen=True, kw_only=True):
     """False claims pile up while nothing improves."""
 
     rejected: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        at_least(self, 1, "rejected")
 
     def detect(self, state: RunState) -> Signal | None:
         """Stuck once so many claims were rejected since the last improvement."""

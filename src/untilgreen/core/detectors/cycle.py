@@ -6,10 +6,11 @@ from collections.abc import Callable, Hashable
 
 from msgspec import Struct
 
+from untilgreen.core.options import at_least
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import Iteration, RunState
 
-_SHOWN = 5
+_SHOWN = 3
 
 
 def failing_set(lap: Iteration) -> Hashable:
@@ -43,6 +44,11 @@ class Cycle(Struct, frozen=True, kw_only=True):
     repeats: int = 3
     longest_period: int = 3
 
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        at_least(self, 2, "repeats")
+        at_least(self, 1, "longest_period")
+
     def detect(self, state: RunState) -> Signal | None:
         """The shortest cycle that stands after the last lap."""
         if not state.iterations or not state.iterations[-1].evidence:
@@ -65,7 +71,7 @@ def _repeats(keys: list[Hashable], period: int) -> bool:
 
 def _signal(what: str, window: list[Iteration], period: int, repeats: int) -> Signal:
     failing = sorted(window[-1].failing)
-    named = "; ".join(failing[:_SHOWN]) + (f"; and {len(failing) - _SHOWN} more" if failing[_SHOWN:] else "")
+    named = ", ".join(failing[:_SHOWN]) + (f" and {len(failing) - _SHOWN} more" if failing[_SHOWN:] else "")
     pattern = what if period == 1 else f"{what} in turns of {period}"
     return Signal(
         kind="cycle",

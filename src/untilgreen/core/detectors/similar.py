@@ -7,6 +7,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from untilgreen.core.fingerprint import similarity
+from untilgreen.core.options import at_least, share
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import Iteration, RunState
 
@@ -16,6 +17,11 @@ class Similar(Struct, frozen=True, kw_only=True):
 
     similarity: float = 0.95
     window: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        at_least(self, 2, "window")
+        share(self, "similarity")
 
     def detect(self, state: RunState) -> Signal | None:
         """A signal when each of the last answers is like the one before it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from untilgreen.core.options import at_least
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import RunState
 
@@ -12,6 +13,10 @@ class Stall(Struct, frozen=True, kw_only=True):
     """No new best for some laps: a nudge, since gates alone say too little to stop a run."""
 
     laps: int = 5
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        at_least(self, 1, "laps")
 
     def detect(self, state: RunState) -> Signal | None:
         """A nudge as long as the stall lasts."""

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from untilgreen.core.decision import Continue, Decision, Finish
 from untilgreen.core.model import Outcome
+from untilgreen.core.options import at_least, share
 from untilgreen.core.rules import Signal, give_up
 from untilgreen.core.state import RunState
 from untilgreen.core.units import money
@@ -28,6 +29,14 @@ class Adaptive(Struct, frozen=True, kw_only=True):
 
     worth: float | str = 8.0
     memory: float = 0.9
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        share(self, "memory")
+        if isinstance(self.worth, str):
+            money(self.worth, "adaptive: worth")
+        else:
+            at_least(self, 1, "worth")
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
         """Compare the estimate with the price, and say both in words."""
@@ -62,7 +71,7 @@ class Adaptive(Struct, frozen=True, kw_only=True):
         """The chance from which on a lap pays, and how that was reckoned."""
         if not isinstance(self.worth, str):
             return 1 / self.worth, f"a removed one is worth {self.worth:g} laps"
-        worth = money(self.worth, "strategy.worth")
+        worth = money(self.worth, "adaptive: worth")
         laps = state.iterations[-LOOK_BACK:]
         mean = sum(lap.cost for lap in laps) / len(laps)
         return mean / worth, f"a lap costs ${mean:.2f} and a removed one is worth ${worth:.2f}"

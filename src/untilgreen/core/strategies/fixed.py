@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from untilgreen.core.decision import Continue, Decision, Finish
 from untilgreen.core.model import Outcome
+from untilgreen.core.options import at_least
 from untilgreen.core.rules import Signal, give_up
 from untilgreen.core.state import RunState
 
@@ -14,6 +15,10 @@ class Fixed(Struct, frozen=True, kw_only=True):
     """At most N laps, fewer when the gates are green before."""
 
     iterations: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        at_least(self, 1, "iterations")
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
         """Count."""

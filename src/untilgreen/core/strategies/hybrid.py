@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from untilgreen.core.decision import Continue, Decision, Finish
 from untilgreen.core.model import Outcome
+from untilgreen.core.options import at_least, share
 from untilgreen.core.rules import Signal, give_up
 from untilgreen.core.state import RunState
 
@@ -21,6 +22,12 @@ class Hybrid(Struct, frozen=True, kw_only=True):
     accept_after: int | None = None
     """From so many laps on, a run that ends without being green may be good enough."""
     accept_floor: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        at_least(self, 1, "base", "accept_after")
+        at_least(self, 0, "bonus", "min_gain")
+        share(self, "accept_floor")
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
         """A bonus lap is earned by a new best score, or by fewer complaints than ever."""

@@ -6,8 +6,10 @@ from msgspec import Struct
 
 from untilgreen.core.decision import Continue, Decision, Finish
 from untilgreen.core.model import Outcome
+from untilgreen.core.options import at_least, share
 from untilgreen.core.rules import Signal, give_up
 from untilgreen.core.state import RunState
+from untilgreen.errors import ConfigError
 
 
 class Ralph(Struct, frozen=True, kw_only=True):
@@ -19,6 +21,16 @@ class Ralph(Struct, frozen=True, kw_only=True):
     similarity: float = 0.95
     window: int = 3
     tokens: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        at_least(self, 1, "max", "min")
+        at_least(self, 2, "window")
+        share(self, "similarity")
+        if self.min > self.max:
+            raise ConfigError(
+                f"ralph: min = {self.min} is above max = {self.max}, so no claim could be heard."
+            )
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
         """Before lap `min` a claim or a similarity stop is recorded and ignored."""

@@ -131,7 +131,7 @@ def drive_shown(
     restored: list[Restored] = []
 
     def remember(event: Event, state: RunState) -> None:
-        if isinstance(event, Restored):
+        if isinstance(event, Restored) and state.ending is not None:
             restored.append(event)
 
     if json:

@@ -20,6 +20,7 @@ from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.options import HERE, Place
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
 from untilgreen.surfaces.picture import spark
+from untilgreen.surfaces.render import agent_words
 from untilgreen.surfaces.text import short
 
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
@@ -61,7 +62,7 @@ def show(run: str = "@last", /, *, place: Place = HERE, json: Json = False) -> i
         out_json(result.as_json(state, head))
         return 0
     out(f"{state.run}  {short(state.plan.title, 100)}")
-    out(f"agent {short(state.agent, 60)} · strategy {state.plan.strategy.name} · {folder.path}")
+    out(f"agent {agent_words(state.agent)} · strategy {state.plan.strategy.name} · {folder.path}")
     out()
     for line in result.summary(state, width=shutil.get_terminal_size().columns, ascii_only=ascii_only()):
         out(line)
