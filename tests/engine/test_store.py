@@ -3,6 +3,7 @@
 import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,17 @@ def test_runs_of_one_moment_all_get_their_own_folder(tmp_path: Path, project: Pa
 
     assert len(set(ids)) == 200
     assert {run.id for run in Store(tmp_path / "state").runs()} == set(ids)
+
+
+def test_a_moment_whose_names_are_all_taken_lends_from_the_next(store: Store, project: Path) -> None:
+    first = store.create(NOW, workspace=project)
+    for one, other in product("0123456789abcdefghjkmnpqrstvwxyz", repeat=2):
+        (first.path.parent / f"{first.id[:7]}{one}{other}").mkdir(exist_ok=True)
+
+    second = store.create(NOW, workspace=project)
+
+    assert second.id[:7] > first.id[:7]
+    assert store.runs() == [second, first]
 
 
 def test_a_run_is_found_by_its_id_and_by_how_it_begins(store: Store, project: Path) -> None:

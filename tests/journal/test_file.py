@@ -167,6 +167,18 @@ async def test_a_second_writer_is_noticed_before_anything_is_written(path: Path)
     assert content(path) == before
 
 
+async def test_half_a_line_of_a_second_writer_is_noticed_and_left_alone(path: Path) -> None:
+    """Only what was torn before this process wrote anything may be cut away."""
+    journal = await written(path, 1)
+    add(path, b'{"seq":2,"ev')
+    before = content(path)
+
+    with pytest.raises(JournalError, match="Another process"):
+        await journal.append(note(2))
+
+    assert content(path) == before
+
+
 async def test_who_folded_old_events_can_not_write_behind_new_ones(path: Path) -> None:
     await written(path, 1)
     slow = FileJournal(path)
