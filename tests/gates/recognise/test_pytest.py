@@ -299,13 +299,15 @@ def test_the_last_line_alone_counts_even_if_nothing_is_named() -> None:
 
 
 def test_stopping_early_does_not_look_better_than_going_on() -> None:
-    text = f"{HEAD}collected 100 items\n\nt.py ...F\n\n{SUMMARY}\nFAILED t.py::test_d\n=== 1 failed, 3 passed in 0.02s ==="
+    summary = f"{SUMMARY}\nFAILED t.py::test_d\n=== 1 failed, 3 passed in 0.02s ==="
+    text = f"{HEAD}collected 100 items\n\nt.py ...F\n\n{summary}"
 
     assert read(text).score == 0.03
 
 
 def test_deselected_tests_are_not_expected_to_pass() -> None:
-    text = f"{HEAD}collected 10 items / 6 deselected / 4 selected\n\n=== 1 failed, 3 passed, 6 deselected in 0.02s ==="
+    found = f"{HEAD}collected 10 items / 6 deselected / 4 selected"
+    text = f"{found}\n\n=== 1 failed, 3 passed, 6 deselected in 0.02s ==="
 
     assert read(text).total == 4
 
@@ -378,7 +380,7 @@ INTERNALERROR> PluginBroken: at 0x7f0011223344
             "tests/conftest.py",
         ),
         (
-            f"{HEAD}collected 3 items\n\nt.py .\n!!!!!!!!! KeyboardInterrupt !!!!!!!!!\n=== 1 passed in 0.50s ===",
+            f"{HEAD}collected 3 items\n\nt.py .\n!!!!! KeyboardInterrupt !!!!!\n=== 1 passed in 0.50s ===",
             "KeyboardInterrupt",
         ),
         (
@@ -393,8 +395,9 @@ def test_what_ends_a_session_without_a_failing_test_is_a_finding(text: str, want
 
 
 def test_several_sessions_are_added_up() -> None:
-    one = f"{HEAD}collected 2 items\n\n{SUMMARY}\nFAILED a.py::test_a - assert 0\n=== 1 failed, 1 passed in 0.50s ===\n"
-    two = f"{HEAD}collected 3 items\n\n{SUMMARY}\nFAILED a.py::test_a - assert 0\n=== 1 failed, 2 passed in 0.50s ===\n"
+    summary = f"{SUMMARY}\nFAILED a.py::test_a - assert 0"
+    one = f"{HEAD}collected 2 items\n\n{summary}\n=== 1 failed, 1 passed in 0.50s ===\n"
+    two = f"{HEAD}collected 3 items\n\n{summary}\n=== 1 failed, 2 passed in 0.50s ===\n"
     none = f"{HEAD}collected 0 items\n\n=== no tests ran in 0.50s ===\n"
     seen = read(f"py311: commands[0]\n{one}py312: commands[0]\n{two}{none}")
 
@@ -403,7 +406,8 @@ def test_several_sessions_are_added_up() -> None:
 
 
 def test_a_session_that_a_test_ran_and_pytest_captured_is_not_mistaken_for_the_session() -> None:
-    inner = f"{HEAD}collected 1 item\n\n{SUMMARY}\nFAILED inner.py::test_in - assert 0\n=== 1 failed in 0.01s ===\n"
+    summary = f"{SUMMARY}\nFAILED inner.py::test_in - assert 0\n=== 1 failed in 0.01s ===\n"
+    inner = f"{HEAD}collected 1 item\n\n{summary}"
     text = f"""{HEAD}collected 8 items
 
 =================================== FAILURES ===================================

@@ -12,15 +12,58 @@ from untilgreen.gates.seen import MOST_FINDINGS
 
 BAR, DASHES = "=" * 70, "-" * 70
 PIECES = [
-    "FAILED ", "ERROR ", "tests/test_a.py", "::", "test_x", "[a - b]", " - ", "assert 0", "\n", "\n\n", " ", "=", "_",
-    "===== FAILURES =====\n", "===== ERRORS =====\n", "=== short test summary info ===\n", "\x1b[31m", "\r", "\0",
-    "=== test session starts ===\n", "=== 1 failed, 2 passed in 0.12s ===\n", "3 passed in 0.01s\n", "no tests ran",
-    "____ test_x ____\n", "E   boom\n", "a.py:3: X\n", "[gw0] [ 10%] ", "SUBFAILED[m] (i=1) ", "PASSED", "[ 50%]",
-    "INTERNALERROR> x\n", "ERROR: usage: x\n", "ImportError while loading conftest 'c.py'.\n", "collected 3 items",
-    f"{BAR}\n", f"{DASHES}\n", "FAIL: test_x (a.B.test_x)", "ERROR: x (a.B) (i=1)", "Ran 2 tests in 0.1s\n", "OK",
-    "FAILED (failures=1, errors=²)", " ... ", "ok", "test_x (a.B) ... ", "Fatal Python error: Aborted", "!!! x !!!",
-    '  File "a.py", line 1, in test_x\n', "9" * 30, "٣ passed in 0.01s", "/tmp/x", " at 0x7f0011223344",
-]  # fmt: skip
+    "FAILED ",
+    "ERROR ",
+    "tests/test_a.py",
+    "::",
+    "test_x",
+    "[a - b]",
+    " - ",
+    "assert 0",
+    "\n",
+    "\n\n",
+    " ",
+    "=",
+    "_",
+    "===== FAILURES =====\n",
+    "===== ERRORS =====\n",
+    "=== short test summary info ===\n",
+    "\x1b[31m",
+    "\r",
+    "\0",
+    "=== test session starts ===\n",
+    "=== 1 failed, 2 passed in 0.12s ===\n",
+    "3 passed in 0.01s\n",
+    "no tests ran",
+    "____ test_x ____\n",
+    "E   boom\n",
+    "a.py:3: X\n",
+    "[gw0] [ 10%] ",
+    "SUBFAILED[m] (i=1) ",
+    "PASSED",
+    "[ 50%]",
+    "INTERNALERROR> x\n",
+    "ERROR: usage: x\n",
+    "ImportError while loading conftest 'c.py'.\n",
+    "collected 3 items",
+    f"{BAR}\n",
+    f"{DASHES}\n",
+    "FAIL: test_x (a.B.test_x)",
+    "ERROR: x (a.B) (i=1)",
+    "Ran 2 tests in 0.1s\n",
+    "OK",
+    "FAILED (failures=1, errors=²)",
+    " ... ",
+    "ok",
+    "test_x (a.B) ... ",
+    "Fatal Python error: Aborted",
+    "!!! x !!!",
+    '  File "a.py", line 1, in test_x\n',
+    "9" * 30,
+    "٣ passed in 0.01s",
+    "/tmp/x",
+    " at 0x7f0011223344",
+]
 
 
 @given(st.text())
@@ -43,12 +86,34 @@ def test_any_mixture_of_what_tools_print_gives_findings_that_fit_a_journal(text:
 @pytest.mark.parametrize(
     "piece",
     [
-        "a", "::", "FAILED ", "=", "= ", "_ ", " ", "\n", "\r", "\x1b[", "\x1b]", "/tmp/", "(", "1 passed, ", " in ",
-        "FAILED a.py::t[x - \n", "a/b.c:1: x\n", "ERROR: usage: \n", f"{BAR}\nERROR: a (b)\n{DASHES}\n", f"{BAR}\n",
-        "=== FAILURES ===\n=== test session starts ===\n", "a.py::b" + " " * 3_000 + "x\n", "x (" + "a." * 1_900 + "\n",
-        "ImportError while loading conftest 'x'.\n", "=== FAILURES ===\n___ t ___\n", "... " * 900 + "\n",
+        "a",
+        "::",
+        "FAILED ",
+        "=",
+        "= ",
+        "_ ",
+        " ",
+        "\n",
+        "\r",
+        "\x1b[",
+        "\x1b]",
+        "/tmp/",
+        "(",
+        "1 passed, ",
+        " in ",
+        "FAILED a.py::t[x - \n",
+        "a/b.c:1: x\n",
+        "ERROR: usage: \n",
+        f"{BAR}\nERROR: a (b)\n{DASHES}\n",
+        f"{BAR}\n",
+        "=== FAILURES ===\n=== test session starts ===\n",
+        "a.py::b" + " " * 3_000 + "x\n",
+        "x (" + "a." * 1_900 + "\n",
+        "ImportError while loading conftest 'x'.\n",
+        "=== FAILURES ===\n___ t ___\n",
+        "... " * 900 + "\n",
     ],
-)  # fmt: skip
+)
 def test_a_megabyte_of_anything_is_no_trap(piece: str) -> None:
     began = time.process_time()
 
@@ -82,7 +147,8 @@ def test_talking_about_a_tool_is_not_being_it(text: str) -> None:
 
 def test_the_tool_that_complains_is_heard_before_the_one_that_does_not() -> None:
     passed = "....                [100%]\n4 passed in 0.02s\n"
-    failed = f"F\n{BAR}\nFAIL: test_x (m.C.test_x)\n{DASHES}\nAssertionError: no\n\n{DASHES}\nRan 1 test in 0.001s\n"
+    block = f"{BAR}\nFAIL: test_x (m.C.test_x)\n{DASHES}\nAssertionError: no\n\n"
+    failed = f"F\n{block}{DASHES}\nRan 1 test in 0.001s\n"
 
     seen = recognise(passed + failed)
 

@@ -113,25 +113,23 @@ ModuleNotFoundError: No module named 'hinge'
 
 
 @pytest.mark.parametrize(
-    ("ran", "result", "passed", "failed", "skipped", "total"),
+    ("ran", "result", "counts"),
     [
-        (3, "OK", 3, 0, 0, 3),
-        (3, "OK (skipped=1, expected failures=1)", 1, 0, 2, 3),
-        (9, "FAILED (failures=1, errors=2, skipped=1)", 5, 3, 1, 9),
-        (2, "FAILED (unexpected successes=1)", 1, 1, 0, 2),
+        (3, "OK", (3, 0, 0, 3)),
+        (3, "OK (skipped=1, expected failures=1)", (1, 0, 2, 3)),
+        (9, "FAILED (failures=1, errors=2, skipped=1)", (5, 3, 1, 9)),
+        (2, "FAILED (unexpected successes=1)", (1, 1, 0, 2)),
     ],
 )
-def test_the_last_lines_count(
-    ran: int, result: str, passed: int, failed: int, skipped: int, total: int
-) -> None:
+def test_the_last_lines_count(ran: int, result: str, counts: tuple[int, int, int, int]) -> None:
     seen = read("...\n" + end(ran, result))
 
-    assert (seen.passed, seen.failed, seen.skipped, seen.total) == (passed, failed, skipped, total)
+    assert (seen.passed, seen.failed, seen.skipped, seen.total) == counts
 
 
 def test_an_unexpected_success_is_a_failure_with_a_name() -> None:
-    text = f"u\n{BAR}\nUNEXPECTED SUCCESS: test_x (shop.Till.test_x)\n{end(2, 'FAILED (unexpected successes=1)')}"
-    seen = read(text)
+    header = f"u\n{BAR}\nUNEXPECTED SUCCESS: test_x (shop.Till.test_x)\n"
+    seen = read(header + end(2, "FAILED (unexpected successes=1)"))
 
     assert [finding.id for finding in seen.findings] == ["shop.Till.test_x"]
     assert (seen.passed, seen.failed) == (1, 1)

@@ -171,7 +171,7 @@ class _Reader:
             session.results[outcome.word] += 1
             if outcome.word in ("FAILED", "ERROR", "SUBFAILED"):
                 session.outcomes.append(outcome)
-        elif session.begun and (letters := _LETTERS.match(line)):
+        elif (session.begun or line.endswith("%]")) and (letters := _LETTERS.match(line)):
             session.results.update(letters[1])
             file = _PROGRESS_FILE.match(line)
             session.running = file[1] if file else session.running

@@ -45,7 +45,10 @@ class Report:
             self._must_be_inside(path)
             if path.is_dir() and not path.is_symlink():
                 raise Unusable("is a directory. Name the file in it.")
-            path.unlink(missing_ok=True)
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise Unusable(f"can't be removed before the run ({error.strerror}). Remove it.") from error
 
     def read(self, since: int) -> Seen:
         """All that matching files tell; each must have been written after `since`, in nanoseconds."""
@@ -76,13 +79,17 @@ class Report:
             return [path] if os.path.lexists(path) else []
         before = pattern.parts[: pattern.parts.index(wild)]
         self._must_be_inside(self.cwd.joinpath(*before, "any"))
-        paths = sorted(islice(self.cwd.glob(self.pattern), MOST_FILES + 1))
+        try:
+            paths = sorted(islice(self.cwd.glob(self.pattern), MOST_FILES + 1))
+        except ValueError as error:  # such as ** next to something else
+            raise Unusable(f"is no pattern that can be looked for ({error}). Correct it.") from error
         if len(paths) > MOST_FILES:
             raise Unusable(f"matches more than {MOST_FILES:,} files. Name them more closely.")
         return paths
 
     def _must_be_inside(self, path: Path) -> None:
-        if not path.parent.resolve().is_relative_to(self.root.resolve()):
+        # realpath and not resolve, which raises for links that go in circles.
+        if not Path(os.path.realpath(path.parent)).is_relative_to(os.path.realpath(self.root)):
             raise Unusable("is outside of the workspace. Let the command write it inside.")
 
 

@@ -1,0 +1,499 @@
+"""A line of shell as a gate: real commands, real pytest, real unittest."""
+
+import os
+import sys
+import time
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import psutil
+import pytest
+
+from untilgreen.core.excerpt import EXCERPT_BYTES, kept_verdict
+from untilgreen.core.model import Verdict
+from untilgreen.errors import ConfigError
+from untilgreen.gates.command import CommandGate
+from untilgreen.ports import Site
+
+PASSING = "<testsuite><testcase classname='c' name='a'/></testsuite>"
+FAILING = (
+    "<testsuite><testcase classname='c' name='a'/><testcase classname='c' name='b'>"
+    "<failure message='no'/></testcase></testsuite>"
+)
+
+
+def ids(verdict: Verdict) -> list[str]:
+    return [finding.id for finding in verdict.findings]
+
+
+def write(site: Site, name: str, content: str) -> Path:
+    path = site.root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    return path
+
+
+def alive(pid: int) -> bool:
+    """Whether it runs; one that ended stays listed until somebody has asked for its exit code."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+# Exit codes
+
+
+async def test_the_expected_exit_code_is_a_pass(site: Site) -> None:
+    verdict = await CommandGate("echo fine").check(site)
+
+    assert (verdict.status, verdict.score, verdict.findings, verdict.excerpt) == ("pass", 1.0, (), "fine\n")
+
+
+async def test_another_exit_code_is_a_failure(site: Site) -> None:
+    verdict = await CommandGate("echo bad; exit 3").check(site)
+
+    assert (verdict.status, verdict.score, verdict.findings) == ("fail", 0.0, ())
+    assert verdict.digest
+
+
+async def test_failure_can_be_what_is_expected(site: Site) -> None:
+    gate = CommandGate("exit 3", expect=3)
+
+    assert (await gate.check(site)).status == "pass"
+
+
+async def test_success_is_a_failure_where_failure_is_expected(site: Site) -> None:
+    verdict = await CommandGate("echo '3 passed in 0.01s'", expect=1).check(site)
+
+    assert (verdict.status, verdict.score) == ("fail", 0.0)
+
+
+async def test_a_command_that_is_not_there_could_not_run(site: Site) -> None:
+    verdict = await CommandGate("no-such-tool --all").check(site)
+
+    assert (verdict.status, ids(verdict)) == ("error", ["cannot-run"])
+    assert "no-such-tool" in verdict.findings[0].message
+    assert "exit code 127" in verdict.findings[0].message
+
+
+async def test_a_file_that_is_no_program_could_not_run(site: Site) -> None:
+    write(site, "tool", "data").chmod(0o644)
+    verdict = await CommandGate("./tool").check(site)
+
+    assert (verdict.status, ids(verdict)) == ("error", ["cannot-run"])
+    assert "exit code 126" in verdict.findings[0].message
+
+
+async def test_a_missing_directory_could_not_be_run_in(site: Site) -> None:
+    verdict = await CommandGate("true", cwd="gone").check(site)
+
+    assert (verdict.status, ids(verdict)) == ("error", ["cannot-run"])
+    assert "gone" in verdict.findings[0].message
+
+
+async def test_a_crash_without_a_word_is_named_by_its_signal(site: Site) -> None:
+    verdict = await CommandGate("kill -SEGV $$").check(site)
+
+    assert (verdict.status, ids(verdict)) == ("fail", ["ended by SIGSEGV"])
+
+
+async def test_silence_is_named_by_its_exit_code(site: Site) -> None:
+    assert ids(await CommandGate("exit 4").check(site)) == ["exit code 4"]
+
+
+@pytest.mark.parametrize("run", ["", "  ", "a\0b"])
+def test_a_gate_without_a_command_is_refused(run: str) -> None:
+    with pytest.raises(ConfigError, match="needs a command"):
+        CommandGate(run)
+
+
+def test_a_report_in_an_unknown_format_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"'\.docx'.*'\.xml'|'\.docx'.*Known: \.xml"):
+        CommandGate("true", report="report.docx")
+
+
+# Surroundings
+
+
+async def test_a_gate_runs_in_its_directory_with_its_variables(site: Site) -> None:
+    (site.root / "sub").mkdir()
+    gate = CommandGate(
+        'echo "$(basename "$PWD") $COLOUR $UNTILGREEN_INSIDE"', cwd="sub", env={"COLOUR": "red"}
+    )
+    verdict = await gate.check(replace(site, env={"UNTILGREEN_INSIDE": "run-7"}))
+
+    assert verdict.excerpt == "sub red run-7\n"
+
+
+async def test_a_spec_can_not_say_that_it_is_outside(site: Site) -> None:
+    gate = CommandGate("echo $UNTILGREEN_INSIDE", env={"UNTILGREEN_INSIDE": ""})
+
+    assert (await gate.check(replace(site, env={"UNTILGREEN_INSIDE": "1"}))).excerpt == "1\n"
+
+
+async def test_errors_and_output_are_kept_in_the_order_of_writing(site: Site) -> None:
+    verdict = await CommandGate("echo one; echo two >&2; echo three").check(site)
+
+    assert site.output is not None
+    assert verdict.excerpt == site.output.read_text() == "one\ntwo\nthree\n"
+
+
+async def test_a_second_run_writes_its_output_anew(site: Site) -> None:
+    await CommandGate("echo first, and much longer").check(site)
+    await CommandGate("echo second").check(site)
+
+    assert site.output is not None
+    assert site.output.read_text() == "second\n"
+
+
+async def test_a_gate_needs_no_file_for_its_output(site: Site) -> None:
+    verdict = await CommandGate("echo bad; false").check(replace(site, output=None))
+
+    assert (verdict.status, verdict.excerpt) == ("fail", "bad\n")
+
+
+async def test_the_time_it_took_is_told(site: Site) -> None:
+    assert (await CommandGate("sleep 0.2").check(site)).duration >= 0.2
+
+
+async def test_a_cancelled_gate_leaves_no_process_behind(site: Site) -> None:
+    gate = CommandGate(
+        "sleep 300 & echo $! > child; (setsid sleep 300 & echo $! > stray); echo ready > ready; sleep 300"
+    )
+    async with anyio.create_task_group() as group:
+        group.start_soon(gate.check, site)
+        while not (site.root / "ready").exists():  # noqa: ASYNC110 - another process makes it
+            await anyio.sleep(0.01)
+        pids = [int((site.root / name).read_text()) for name in ("child", "stray")]
+        assert all(map(alive, pids))
+        group.cancel_scope.cancel()
+
+    assert not any(map(alive, pids))
+
+
+async def test_a_daemon_that_a_gate_leaves_behind_does_not_hold_it_up(site: Site) -> None:
+    with anyio.fail_after(60):
+        verdict = await CommandGate("sleep 300 & echo started").check(site)
+
+    assert (verdict.status, verdict.excerpt) == ("pass", "started\n")
+
+
+# Output
+
+
+async def test_numbers_and_places_make_no_other_failure(site: Site) -> None:
+    one = await CommandGate("echo 'lost 3 of 17 at 10:32:11'; false").check(site)
+    other = await CommandGate("echo 'lost 4 of 19 at 11:00:09'; false").check(site)
+    different = await CommandGate("echo 'found it'; false").check(site)
+
+    assert one.digest == other.digest != different.digest
+
+
+async def test_the_same_failure_in_a_copy_of_the_workspace_is_the_same(site: Site, tmp_path: Path) -> None:
+    gate = CommandGate('echo "$PWD/src/app.c:3: error: gone"; false')
+    copy = tmp_path / "copy"
+    copy.mkdir()
+
+    assert ids(await gate.check(site)) == ids(await gate.check(replace(site, root=copy))) == [
+        "src/app.c: error: gone"
+    ]  # fmt: skip
+
+
+async def test_errors_after_green_tests_are_heard(site: Site) -> None:
+    write(
+        site, "said", "3 passed in 0.01s\na.py:1: DeprecationWarning: old\nsrc/a.py:3: error: no such name\n"
+    )
+
+    assert ids(await CommandGate("cat said; exit 1").check(site)) == ["src/a.py: error: no such name"]
+
+
+async def test_what_looks_like_trouble_is_none_when_the_exit_code_is_right(site: Site) -> None:
+    verdict = await CommandGate("echo 'src/a.py:3: error: gone'; echo '1 failed in 0.01s'").check(site)
+
+    assert (verdict.status, verdict.score, verdict.findings) == ("pass", 1.0, ())
+
+
+async def test_colours_do_not_reach_the_brief(site: Site) -> None:
+    verdict = await CommandGate(r"printf '\033[31mred\033[0m'; false").check(site)
+
+    assert verdict.excerpt == "red"
+
+
+@pytest.mark.parametrize("ending", ["exit 0", "exit 1"])
+async def test_a_hundred_megabytes_without_a_newline_need_little_memory(site: Site, ending: str) -> None:
+    tracemalloc.start()
+    try:
+        verdict = await CommandGate(f"head -c 100000000 /dev/zero | tr '\\0' x; {ending}").check(site)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert verdict.status == ("pass" if ending == "exit 0" else "fail")
+    assert peak < 30_000_000
+    assert len(verdict.excerpt) < EXCERPT_BYTES + 200
+    assert kept_verdict(verdict).status == verdict.status
+
+
+async def test_binary_garbage_is_a_failure_like_any_other(site: Site) -> None:
+    write(site, "noise", "")
+    (site.root / "noise").write_bytes(bytes(range(256)) * 400)
+    verdict = await CommandGate("cat noise; false").check(site)
+
+    assert verdict.status == "fail"
+    assert site.output is not None
+    assert site.output.read_bytes() == bytes(range(256)) * 400
+    kept_verdict(verdict)
+
+
+# Reports
+
+
+async def test_a_report_gives_findings_and_a_partial_score(site: Site) -> None:
+    write(site, "made.xml", FAILING)
+    verdict = await CommandGate("cp made.xml junit.xml; exit 1", report="junit.xml").check(site)
+
+    assert (verdict.status, verdict.score, ids(verdict)) == ("fail", 0.5, ["c::b"])
+    assert verdict.findings[0].message == "no"
+
+
+async def test_a_green_report_does_not_make_a_red_exit_code_green(site: Site) -> None:
+    write(site, "made.xml", PASSING)
+    verdict = await CommandGate("cp made.xml junit.xml; exit 1", report="junit.xml").check(site)
+
+    assert verdict.status == "fail"
+
+
+async def test_a_report_that_was_there_before_is_not_read(site: Site) -> None:
+    write(site, "junit.xml", FAILING)
+    verdict = await CommandGate("true", report="junit.xml").check(site)
+
+    assert (verdict.status, ids(verdict)) == ("error", ["report"])
+    assert "'junit.xml' was not written" in verdict.findings[0].message
+
+
+async def test_an_old_report_moved_into_place_is_not_believed(site: Site) -> None:
+    old = write(site, "old.xml", PASSING)
+    os.utime(old, (time.time() - 60.5, time.time() - 60.5))
+    verdict = await CommandGate("mv old.xml junit.xml", report="junit.xml").check(site)
+
+    assert (verdict.status, ids(verdict)) == ("error", ["report"])
+    assert "older" in verdict.findings[0].message
+
+
+async def test_a_red_command_without_its_report_is_red_and_still_explained(site: Site) -> None:
+    gate = CommandGate("echo 'src/a.c:3: error: gone'; exit 2", report="junit.xml")
+    verdict = await gate.check(site)
+
+    assert (verdict.status, ids(verdict)) == ("fail", ["src/a.c: error: gone", "report"])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        "echo '<testsuite><testcase' > junit.xml",
+        "echo '<!DOCTYPE x><testsuite/>' > junit.xml",
+        r"printf '<testsuite name=\"\377\"/>' > junit.xml",
+        "ln -s made.xml junit.xml",
+        "mkfifo junit.xml",
+        "mkdir junit.xml",
+        "head -c 60000000 /dev/zero > junit.xml",
+    ],
+    ids=["cut", "doctype", "encoding", "link", "pipe", "directory", "size"],
+)
+async def test_a_report_that_can_not_be_read_is_never_a_pass(site: Site, make: str) -> None:
+    write(site, "made.xml", PASSING)
+
+    green = await CommandGate(make, report="junit.xml").check(site)
+    (site.root / "junit.xml").unlink() if (site.root / "junit.xml").is_file() else None
+    red = await CommandGate(f"rm -rf junit.xml; {make}; exit 1", report="junit*.xml").check(site)
+
+    assert (green.status, ids(green)) == ("error", ["report"])
+    assert red.status in ("fail", "error")
+    assert "report" in ids(red)
+
+
+@pytest.mark.parametrize("path", ["../junit.xml", "/tmp/junit.xml", "linked/junit.xml"])
+async def test_a_report_outside_is_refused_before_anything_runs(site: Site, path: str) -> None:
+    (site.root / "linked").symlink_to(site.root.parent)
+    verdict = await CommandGate("touch ran", report=path).check(site)
+
+    assert (verdict.status, ids(verdict)) == ("error", ["report"])
+    assert not (site.root / "ran").exists()
+
+
+async def test_a_report_without_tests_is_a_failure(site: Site) -> None:
+    verdict = await CommandGate("echo '<testsuites/>' > junit.xml", report="junit.xml").check(site)
+
+    assert (verdict.status, ids(verdict)) == ("fail", ["no-tests"])
+
+
+# Real test runners
+
+SHOP_TESTS = """
+import unittest
+
+class Till(unittest.TestCase):
+    def test_opens(self):
+        pass
+    def test_sums(self):
+        self.assertEqual(1 + 1, 3)
+    def test_breaks(self):
+        raise OSError("drawer")
+    def test_parts(self):
+        for i in range(3):
+            with self.subTest(i=i):
+                self.assertEqual(i, 1)
+"""
+
+
+async def test_real_pytest(site: Site, real_pytest: str) -> None:
+    write(site, "tests/test_shop.py", SHOP_TESTS + "\ndef test_plain():\n    assert 1 == 2, 'plainly'\n")
+    verdict = await CommandGate(f"{real_pytest} -q").check(site)
+    by_id = {finding.id: finding for finding in verdict.findings}
+
+    assert verdict.status == "fail"
+    assert {
+        "tests/test_shop.py::Till::test_breaks",
+        "tests/test_shop.py::Till::test_sums",
+        "tests/test_shop.py::test_plain",
+    } <= by_id.keys()
+    assert by_id["tests/test_shop.py::test_plain"].message == "AssertionError: plainly"
+    assert by_id["tests/test_shop.py::test_plain"].line == 17
+    assert 0 < verdict.score < 1
+
+
+@pytest.mark.parametrize(
+    "options", ["", "-q", "-qq", "-v", "-vv --tb=short", "-rA --tb=no", "-v -rN", "--color=yes"]
+)
+async def test_real_pytest_names_the_same_test_whatever_its_options(
+    site: Site, real_pytest: str, options: str
+) -> None:
+    write(site, "test_one.py", "def test_good():\n    pass\n\ndef test_bad():\n    assert [1] == [2]\n")
+    verdict = await CommandGate(f"{real_pytest} {options}").check(site)
+
+    assert (verdict.status, verdict.score, ids(verdict)) == ("fail", 0.5, ["test_one.py::test_bad"])
+
+
+async def test_real_pytest_and_its_report_agree(site: Site, real_pytest: str) -> None:
+    write(site, "test_one.py", "def test_good():\n    pass\n\ndef test_bad():\n    assert 0\n")
+    verdict = await CommandGate(f"{real_pytest} -q --junitxml=out/junit.xml", report="out/junit.xml").check(
+        site
+    )
+
+    assert (verdict.status, verdict.score, ids(verdict)) == ("fail", 0.5, ["test_one::test_bad"])
+
+
+async def test_real_pytest_with_a_broken_import(site: Site, real_pytest: str) -> None:
+    write(site, "test_one.py", "import nothing_of_that_name\n")
+    verdict = await CommandGate(real_pytest).check(site)
+
+    assert (verdict.status, ids(verdict)) == ("fail", ["test_one.py"])
+    assert "nothing_of_that_name" in verdict.findings[0].message
+
+
+async def test_real_pytest_with_a_broken_conftest(site: Site, real_pytest: str) -> None:
+    write(site, "conftest.py", "import nothing_of_that_name\n")
+    verdict = await CommandGate(real_pytest).check(site)
+
+    assert (verdict.status, ids(verdict)) == ("fail", ["conftest.py"])
+    assert "nothing_of_that_name" in verdict.findings[0].message
+
+
+async def test_real_pytest_that_dies_is_found_at_its_test(site: Site, real_pytest: str) -> None:
+    write(
+        site, "test_one.py", "import os\n\ndef test_good():\n    pass\n\ndef test_dies():\n    os.abort()\n"
+    )
+    verdict = await CommandGate(f"{real_pytest} -v").check(site)
+
+    assert (verdict.status, verdict.score, ids(verdict)) == ("fail", 0.5, ["test_one.py::test_dies"])
+
+
+@pytest.mark.parametrize("options", ["", "-q", "-qq", "-k nothing_like_it"])
+async def test_real_pytest_without_tests_is_a_failure(site: Site, real_pytest: str, options: str) -> None:
+    write(site, "test_one.py", "def test_good():\n    pass\n" if "-k" in options else "")
+    verdict = await CommandGate(f"{real_pytest} {options}").check(site)
+
+    assert (verdict.status, ids(verdict)) == ("fail", ["no-tests"])
+
+
+async def test_no_tests_are_a_failure_even_if_the_exit_code_is_talked_away(
+    site: Site, real_pytest: str
+) -> None:
+    verdict = await CommandGate(f"{real_pytest}; true").check(site)
+
+    assert (verdict.status, verdict.score, ids(verdict)) == ("fail", 0.0, ["no-tests"])
+
+
+async def test_only_skipped_tests_are_not_no_tests(site: Site, real_pytest: str) -> None:
+    write(site, "test_one.py", "import pytest\n\n@pytest.mark.skip\ndef test_later():\n    pass\n")
+
+    assert (await CommandGate(real_pytest).check(site)).status == "pass"
+
+
+async def test_real_unittest(site: Site, real_unittest: str) -> None:
+    write(site, "test_shop.py", SHOP_TESTS)
+    verdict = await CommandGate(real_unittest).check(site)
+
+    assert (verdict.status, verdict.score) == ("fail", 0.25)
+    assert sorted(ids(verdict)) == [
+        "test_shop.Till.test_breaks",
+        "test_shop.Till.test_parts (i=0)",
+        "test_shop.Till.test_parts (i=2)",
+        "test_shop.Till.test_sums",
+    ]
+    assert {finding.file for finding in verdict.findings} == {"test_shop.py"}
+
+
+async def test_real_unittest_without_tests_is_a_failure(site: Site, real_unittest: str) -> None:
+    verdict = await CommandGate(real_unittest).check(site)
+
+    assert (verdict.status, ids(verdict)) == ("fail", ["no-tests"])
+
+
+# Stale bytecode
+
+PRICE_TEST = """
+import shop
+import unittest
+
+class Price(unittest.TestCase):
+    def test_it(self):
+        self.assertEqual(shop.PRICE, 7)
+"""
+MOMENT = (1_700_000_000, 1_700_000_000)
+
+
+def set_price(site: Site, price: int) -> None:
+    """An edit that Python's bytecode cache can't see: same size, same second."""
+    os.utime(write(site, "shop.py", f"PRICE = {price}\n"), MOMENT)
+
+
+@pytest.mark.parametrize("runner", ["real_pytest", "real_unittest"])
+async def test_an_edit_of_the_same_size_in_the_same_second_is_seen(
+    site: Site, request: pytest.FixtureRequest, runner: str
+) -> None:
+    write(site, "test_shop.py", PRICE_TEST)
+    gate = CommandGate(request.getfixturevalue(runner))
+    seen = []
+    for _ in range(20):
+        for price in (1, 7):
+            set_price(site, price)
+            seen.append((await gate.check(site)).status)
+
+    assert seen == ["fail", "pass"] * 20
+    assert not list(site.root.rglob("*.pyc"))
+
+
+async def test_a_spec_may_ask_for_bytecode_and_pays_for_it(site: Site) -> None:
+    gate = CommandGate(
+        f"'{sys.executable}' -c 'import shop; assert shop.PRICE == 7'", env={"PYTHONDONTWRITEBYTECODE": ""}
+    )
+    seen = []
+    for price in (1, 7):
+        set_price(site, price)
+        seen.append((await gate.check(site)).status)
+
+    assert seen == ["fail", "fail"]
