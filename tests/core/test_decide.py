@@ -298,7 +298,8 @@ def test_what_detectors_saw_is_recorded_and_reaches_the_strategy() -> None:
         def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
             return Continue(reason=" ".join(signal.kind for signal in signals))
 
-    run = Run(strategy=Listens(), detectors=[Cycle(repeats=1), Noop()])
+    run = Run(strategy=Listens(), detectors=[Cycle(repeats=2), Noop()])
+    run.lap(Turn(tree="tree-0"), tests=red("a"))
 
     decision = continued(run.lap(Turn(tree="tree-0"), tests=red("a")))
 

@@ -144,7 +144,7 @@ def test_hint_says_what_repeats_what_was_tried_and_not_to_try_it_again() -> None
     assert decision.remedy == "hint"
     assert decision.confidence == 0.9
     assert decision.hint is not None
-    assert "the same failures: tests: a; tests: b" in decision.hint
+    assert "the same failures: tests: a, tests: b" in decision.hint
     assert "- lap 1 changed a.py\n- lap 2 changed nothing\n- lap 3 changed nothing" in decision.hint
     assert "Do not try this again." in decision.hint
     run.until(Work)
@@ -221,7 +221,7 @@ def test_the_question_shows_the_pattern_and_one_line_for_each_lap() -> None:
     run = question()
 
     assert run.asked.question.splitlines() == [
-        "The run is stuck: cycle in laps 1, 2, 3: the same failures, 3 times: tests: a; tests: b",
+        "The run is stuck: cycle in laps 1, 2, 3: the same failures, 3 times: tests: a, tests: b",
         "lap 1: score 0.00, 2 complaints, 1 files changed",
         "lap 2: score 0.00, 2 complaints, no files changed",
         "lap 3: score 0.00, 2 complaints, no files changed",

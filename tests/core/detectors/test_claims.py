@@ -1,0 +1,75 @@
+"""Saying that it is done when it is not."""
+
+import pytest
+
+from tests.core.helpers import PASS, Run, Turn, red
+from untilgreen.core.detectors.claims import Claims
+from untilgreen.core.model import Promise
+from untilgreen.errors import ConfigError
+from untilgreen.testing.laws import detector_laws
+
+
+def played(*laps: tuple[bool, str]) -> Run:
+    """Laps that claim or not, with what still fails; different trees, so that nothing else repeats."""
+    run = Run(promise=Promise())
+    for claim, ids in laps:
+        run.lap(Turn(claim=claim), tests=red(*ids) if ids else PASS)
+    return run
+
+
+def test_three_false_claims_without_an_improvement_are_stuck() -> None:
+    run = played((True, "ab"), (False, "bc"), (True, "cd"), (True, "de"))
+
+    signal = Claims().detect(run.state)
+
+    assert signal is not None
+    assert (signal.kind, signal.strength, signal.laps, signal.confidence) == (
+        "claims",
+        "stuck",
+        (1, 3, 4),
+        0.95,
+    )
+    assert signal.evidence == "3 claims of being done, each with red gates"
+    assert "Run them first." in signal.advice
+
+
+def test_two_are_not() -> None:
+    assert Claims().detect(played((True, "a"), (True, "b")).state) is None
+
+
+def test_an_improvement_forgives_the_earlier_ones() -> None:
+    run = played((True, "abc"), (True, "abc"), (True, "ab"), (True, "ab"), (True, "ac"))
+
+    assert Claims().detect(run.state) is None
+
+
+def test_a_lap_that_does_not_claim_is_not_held_against_it() -> None:
+    run = played((True, "a"), (True, "b"), (True, "c"), (False, "d"))
+
+    assert Claims().detect(run.state) is None
+
+
+def test_green_laps_that_lack_the_claim_are_no_false_claims() -> None:
+    run = played((True, "a"), (False, ""), (False, ""), (False, ""))
+
+    assert Claims(rejected=1).detect(run.state) is None
+
+
+def test_how_often_can_be_chosen() -> None:
+    signal = Claims(rejected=1).detect(played((True, "a")).state)
+
+    assert signal is not None
+    assert signal.laps == (1,)
+
+
+def test_before_the_first_lap_nobody_claimed() -> None:
+    assert Claims().detect(Run().state) is None
+
+
+def test_options_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^claims: rejected = 0 must be at least 1\.$"):
+        Claims(rejected=0)
+
+
+def test_it_keeps_the_laws_of_a_detector() -> None:
+    detector_laws(Claims(rejected=1))

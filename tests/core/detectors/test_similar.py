@@ -1,0 +1,111 @@
+"""Saying the same again while nothing moves."""
+
+from typing import Any
+
+import pytest
+
+from tests.core.helpers import Run, Turn, red
+from untilgreen.core.detectors.similar import Similar
+from untilgreen.core.model import Reply
+from untilgreen.errors import ConfigError
+from untilgreen.testing.laws import detector_laws
+
+LONG = (
+    "I looked at the parser and at the lexer, changed the way in which comments are read, ran the tests "
+    "again and saw that the same two of them still fail because the fixture does not know the new syntax. "
+    "The next thing that I would try is to teach the fixture what a nested comment looks like, since the "
+    "grammar has allowed them since the last release and nobody has told the fixture about it so far. "
+)
+
+
+def said(*texts: str, tree: str | None = "same", error: bool = False) -> Run:
+    run = Run()
+    for text in texts:
+        reply = Reply(text=text, error="crash" if error else None)
+        run.lap(Turn(reply=reply, tree=tree), tests=red("a"))
+    return run
+
+
+def test_the_same_words_three_times_while_nothing_moves_are_stuck() -> None:
+    signal = Similar().detect(said("I tried.", "I tried.", "I tried.").state)
+
+    assert signal is not None
+    assert (signal.kind, signal.strength, signal.laps, signal.confidence) == (
+        "similar",
+        "stuck",
+        (1, 2, 3),
+        0.85,
+    )
+    assert signal.evidence == "answers 100% alike, files and findings unmoved"
+    assert signal.advice == "Your last 3 answers said the same, and nothing changed."
+
+
+def test_nearly_the_same_words_are_the_same() -> None:
+    pieces = ("ba", "de", "fi", "go", "ku", "la")
+    text = " ".join(one + other + third for one in pieces for other in pieces for third in pieces)
+
+    assert Similar().detect(said(text, text + " again", text + " and again").state) is not None
+
+
+def test_words_that_differ_in_numbers_only_are_the_same() -> None:
+    assert Similar().detect(said("Attempt 1 at it", "Attempt 2 at it", "Attempt 30 at it").state) is not None
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("I tried.", "I tried."),
+        ("I tried.", "I failed.", "I tried."),
+        (LONG, "Something else entirely, in as many other words as it takes.", LONG),
+        ("", "", ""),
+    ],
+    ids=["two are too few", "short and different", "long and different", "nothing was said"],
+)
+def test_other_words_are_not(texts: tuple[str, ...]) -> None:
+    assert Similar().detect(said(*texts).state) is None
+
+
+def test_the_same_words_while_files_move_are_not_stuck() -> None:
+    assert Similar().detect(said("I tried.", "I tried.", "I tried.", tree=None).state) is None
+
+
+def test_the_same_words_while_findings_move_are_not_stuck() -> None:
+    run = Run()
+    for letter in "aab":
+        run.lap(Turn(tree="same"), tests=red(letter))
+
+    assert Similar().detect(run.state) is None
+
+
+def test_the_same_words_while_something_improved_are_not_stuck() -> None:
+    run = Run()
+    for score in (0.1, 0.2, 0.3):
+        run.lap(Turn(tree="same"), tests=red("a", score=score))
+
+    assert Similar().detect(run.state) is None
+
+
+def test_turns_that_failed_say_nothing() -> None:
+    assert Similar().detect(said("x y z", "x y z", "x y z", error=True).state) is None
+
+
+def test_how_alike_and_how_often_can_be_chosen() -> None:
+    text = LONG + "This time I also moved the helper to its own module, which changes nothing."
+
+    assert Similar(similarity=0.3, window=2).detect(said(LONG, text).state) is not None
+    assert Similar(similarity=1.0, window=2).detect(said(LONG, text).state) is None
+    assert Similar(window=4).detect(said(LONG, LONG, LONG).state) is None
+
+
+def test_before_the_first_lap_nothing_was_said() -> None:
+    assert Similar().detect(Run().state) is None
+
+
+@pytest.mark.parametrize("options", [{"window": 1}, {"similarity": 0.0}, {"similarity": 1.1}])
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=rf"^similar: {next(iter(options))} = "):
+        Similar(**options)
+
+
+def test_it_keeps_the_laws_of_a_detector() -> None:
+    detector_laws(Similar())

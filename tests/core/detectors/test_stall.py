@@ -1,0 +1,66 @@
+"""Moving without getting anywhere."""
+
+import pytest
+
+from tests.core.helpers import Run, red
+from untilgreen.core.detectors.stall import Stall
+from untilgreen.errors import ConfigError
+from untilgreen.testing.laws import detector_laws
+
+
+def played(*laps: str, baseline: bool = False) -> Run:
+    run = Run(baseline=baseline)
+    for ids in laps:
+        run.lap(tests=red(*ids))
+    return run
+
+
+def test_five_laps_without_a_new_best_are_a_nudge() -> None:
+    signal = Stall().detect(played("abc", "ab", "abd", "ac", "bd", "cd", "ad").state)
+
+    assert signal is not None
+    assert (signal.kind, signal.strength, signal.laps, signal.confidence) == (
+        "stall",
+        "nudge",
+        (3, 4, 5, 6, 7),
+        0.7,
+    )
+    assert "for 5 laps" in signal.evidence
+    assert "Try another way." in signal.advice
+
+
+def test_four_laps_are_not_enough() -> None:
+    assert Stall().detect(played("abc", "ab", "abd", "ac", "bd", "cd").state) is None
+
+
+def test_a_new_best_ends_the_stall() -> None:
+    assert Stall(laps=2).detect(played("ab", "bc", "cd").state) is not None
+    assert Stall(laps=2).detect(played("ab", "bc", "cd", "a").state) is None
+
+
+def test_the_stall_lasts_until_then() -> None:
+    signal = Stall(laps=2).detect(played("ab", "bc", "cd", "de").state)
+
+    assert signal is not None
+    assert signal.laps == (2, 3, 4)
+
+
+def test_a_run_that_never_beats_its_baseline_stalls_from_there() -> None:
+    signal = Stall(laps=2).detect(played("a", "ab", "ac", baseline=True).state)
+
+    assert signal is not None
+    assert signal.laps == (1, 2)
+    assert signal.evidence == "no better lap than 0 for 2 laps"
+
+
+def test_before_the_first_lap_nothing_stalls() -> None:
+    assert Stall(laps=1).detect(Run().state) is None
+
+
+def test_options_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^stall: laps = 0 must be at least 1\.$"):
+        Stall(laps=0)
+
+
+def test_it_keeps_the_laws_of_a_detector() -> None:
+    detector_laws(Stall(laps=2))
