@@ -59,6 +59,16 @@ def test_the_names_of_files_tell_lap_attempt_and_gate() -> None:
     assert run.pointer(run.output(3, "tests")) == "output/003-tests.txt"
 
 
+def test_the_processes_under_way_are_noted_one_file_each(store: Store, project: Path) -> None:
+    run = store.create(NOW, workspace=project)
+    assert run.trees() == []
+    for what in ("turn", "gate tests/unit"):
+        run.tree(what).write_text("[]")
+
+    assert sorted(run.trees()) == sorted([run.tree("turn"), run.tree("gate tests/unit")])
+    assert {note.parent for note in run.trees()} == {run.path / "trees"}
+
+
 @given(st.text(), st.integers(0, 5000))
 def test_a_gate_can_have_any_name(gate: str, lap: int) -> None:
     output = RunFolder(Path("runs/abc")).output(lap, gate)
