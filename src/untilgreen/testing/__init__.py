@@ -1,5 +1,39 @@
 """Stand-ins that are shipped, for the tests of those who extend untilgreen and for our own."""
 
-from untilgreen.testing.stories import story, tell
+from __future__ import annotations
 
-__all__ = ["story", "tell"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from untilgreen.testing.doubles import FakeClock as FakeClock
+    from untilgreen.testing.doubles import ScriptedAgent as ScriptedAgent
+    from untilgreen.testing.doubles import ScriptedGate as ScriptedGate
+    from untilgreen.testing.journals import CrashingJournal as CrashingJournal
+    from untilgreen.testing.journals import journal_laws as journal_laws
+    from untilgreen.testing.laws import detector_laws as detector_laws
+    from untilgreen.testing.laws import strategy_laws as strategy_laws
+    from untilgreen.testing.stories import Play as Play
+    from untilgreen.testing.stories import story as story
+    from untilgreen.testing.stories import tell as tell
+    from untilgreen.testing.workspaces import MemoryWorkspace as MemoryWorkspace
+    from untilgreen.testing.workspaces import workspace_laws as workspace_laws
+    from untilgreen.testing.world import World as World
+
+_HOMES = {
+    "doubles": ("FakeClock", "ScriptedAgent", "ScriptedGate"),
+    "journals": ("CrashingJournal", "journal_laws"),
+    "laws": ("detector_laws", "strategy_laws"),
+    "stories": ("Play", "story", "tell"),
+    "workspaces": ("MemoryWorkspace", "workspace_laws"),
+    "world": ("World",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = [*_HOME_OF]  # noqa: PLE0604 - every name is a string
+
+
+def __getattr__(name: str) -> Any:
+    """Import a stand-in when it is first used; a story needs no engine."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'untilgreen.testing' has no attribute {name!r}")
+    return getattr(import_module(f"untilgreen.testing.{_HOME_OF[name]}"), name)

@@ -1,0 +1,77 @@
+"""The laws hold for everything that ships, and notice what breaks them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from untilgreen import Adaptive, Continue, Decision, Fixed, Hybrid, Manual, Ralph, RunState, Signal, Strategy
+from untilgreen.core.defaults import default_detectors
+from untilgreen.core.rules import Detector
+from untilgreen.testing import detector_laws, strategy_laws
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        Fixed(),
+        Fixed(iterations=30),
+        Hybrid(),
+        Hybrid(base=2, bonus=3, accept_after=2),
+        Ralph(),
+        Ralph(min=3),
+        Manual(),
+        Adaptive(),
+    ],
+    ids=repr,
+)
+def test_shipped_strategies_obey_the_laws(strategy: Strategy) -> None:
+    strategy_laws(strategy)
+
+
+@pytest.mark.parametrize("detector", default_detectors(), ids=repr)
+def test_shipped_detectors_obey_the_laws(detector: Detector) -> None:
+    detector_laws(detector)
+
+
+class Moody:
+    def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+        return Continue(reason=f"because {random.random()}")
+
+
+class Speechless:
+    def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+        return Continue(reason=" ")
+
+
+class Sure:
+    def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+        return Continue(reason="certainly", confidence=7)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "law"), [(Moody(), "and then"), (Speechless(), "no reason"), (Sure(), "confidence of 7")]
+)
+def test_a_strategy_that_breaks_a_law_is_named(strategy: Strategy, law: str) -> None:
+    with pytest.raises(AssertionError, match=law) as caught:
+        strategy_laws(strategy)
+
+    assert type(strategy).__name__ in str(caught.value)
+
+
+class Nameless:
+    def detect(self, state: RunState) -> Signal | None:
+        return Signal(kind="x", strength="nudge", laps=(99,), evidence="e")
+
+
+class Mute:
+    def detect(self, state: RunState) -> Signal | None:
+        laps = tuple(lap.number for lap in state.iterations)
+        return Signal(kind="x", strength="nudge", laps=laps, evidence="") if laps else None
+
+
+@pytest.mark.parametrize(("detector", "law"), [(Nameless(), "names laps"), (Mute(), "no evidence")])
+def test_a_detector_that_breaks_a_law_is_named(detector: Detector, law: str) -> None:
+    with pytest.raises(AssertionError, match=law):
+        detector_laws(detector)
