@@ -68,7 +68,11 @@ class Restoration(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @runtime_checkable
 class Agent(Protocol):
-    """One coding agent; it never decides that the work is done."""
+    """One coding agent; it never decides that the work is done.
+
+    An adapter that shows what the agent does as it does it says so with `streams = True`; then a long
+    silence means that it hangs.
+    """
 
     async def work(self, brief: Brief, desk: Desk) -> Reply:
         """Take one turn. Failure of the turn is a reply; only an agent that can't be used at all raises."""

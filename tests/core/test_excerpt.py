@@ -113,3 +113,14 @@ def test_a_finding_that_fits_is_kept_with_file_and_line() -> None:
     finding = Finding(id="E501", message="line too long", file="a.py", line=3)
 
     assert kept_verdict(Verdict(status="fail", findings=(finding,))).findings == (finding,)
+
+
+def test_halves_of_characters_are_replaced_so_that_an_event_can_be_written() -> None:
+    half = "name-\udce9"
+    verdict = kept_verdict(
+        Verdict(status="fail", findings=(Finding(id=half, message=half, file=half),), excerpt=half)
+    )
+    reply = kept_reply(Reply(text=half, detail=half, denied=(half,)))
+
+    assert json.decode(json.encode(verdict), type=Verdict).findings[0].file == "name-?"
+    assert json.decode(json.encode(reply), type=Reply).text == "name-?"

@@ -16,6 +16,7 @@ from untilgreen.core.limits import (
     ceiling,
     money_left,
     seconds_left,
+    silence,
     waited_too_long,
 )
 from untilgreen.core.model import Outcome, Reply
@@ -37,8 +38,15 @@ def test_the_defaults_are_those_of_the_design() -> None:
 
     assert (limits.iterations, limits.time, limits.errors) == (20, 4 * 3600, 3)
     assert (limits.cost, limits.tokens) == (None, None)
-    assert (limits.lap, limits.silence, limits.waits, limits.wait) == (30 * 60, 15 * 60, 5, 6 * 3600)
+    assert (limits.lap, limits.waits, limits.wait) == (30 * 60, 5, 6 * 3600)
     assert limits.unknown_cost == "refuse"
+
+
+def test_by_default_only_an_agent_that_streams_is_watched_for_silence() -> None:
+    assert silence(Limits(), streams=True) == 15 * 60
+    assert silence(Limits(), streams=False) is None
+    assert silence(Limits(silence="2m"), streams=False) == 120
+    assert silence(Limits(silence="unlimited"), streams=True) is None
 
 
 @pytest.mark.parametrize("word", ["unlimited", "Unlimited", " UNLIMITED ", None])

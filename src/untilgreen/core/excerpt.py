@@ -24,8 +24,14 @@ def trim(text: str, budget: int) -> str:
     return f"{text[:head]}\n[… {len(text) - head - tail:,} characters left out …]\n{text[-tail:]}"
 
 
+def sound(text: str) -> str:
+    """The text without halves of characters, which file names and outputs can have and JSON can't."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def fit(text: str, budget: int) -> str:
-    """The same, until it takes no more than so many bytes of JSON; escapes make that more than its length."""
+    """Sound, and trimmed until it takes no more than so many bytes of JSON; escapes make that more."""
+    text = sound(text)
     length = len(text)
     while len(json.encode(text)) > budget:
         length = min(length, budget) * 3 // 4
@@ -52,7 +58,10 @@ def kept_verdict(verdict: Verdict) -> Verdict:
     room = FINDINGS_BYTES
     for finding in verdict.findings:
         short = replace(
-            finding, message=fit(finding.message, MESSAGE_BYTES), id=fit(finding.id, MESSAGE_BYTES)
+            finding,
+            id=fit(finding.id, MESSAGE_BYTES),
+            message=fit(finding.message, MESSAGE_BYTES),
+            file=None if finding.file is None else fit(finding.file, MESSAGE_BYTES),
         )
         room -= len(json.encode(short))
         if room < 0:

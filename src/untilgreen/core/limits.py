@@ -22,11 +22,13 @@ _COUNTS = ("iterations", "errors", "tokens", "waits")
 _DURATIONS = ("time", "lap", "silence", "wait")
 _MONEY = ("cost", "token_price")
 _ENDS_A_RUN = ("iterations", "time", "cost", "tokens")
+AUTO = "auto"
+STREAMING_SILENCE = 15 * 60.0
 PROJECTED_LAPS = 9
 """How many of the latest laps the price of another one is projected from."""
 
 
-class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Ceilings as numbers or as people write them; None, or the word `unlimited`, is no ceiling."""
 
     iterations: int | str | None = 20
@@ -35,7 +37,8 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     cost: float | str | None = None
     tokens: int | str | None = None
     lap: float | str | None = 30 * 60.0
-    silence: float | str | None = 15 * 60.0
+    silence: float | str | None = AUTO
+    """How long an agent may stay silent; by default only those that stream are watched for it."""
     waits: int | str | None = 5
     wait: float | str | None = 6 * 3600.0
     unknown_cost: UnknownCost = "refuse"
@@ -47,6 +50,8 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
         for keys, read in ((_COUNTS, count), (_DURATIONS, duration), (_MONEY, money)):
             for key in keys:
                 value = getattr(self, key)
+                if key == "silence" and value == AUTO:
+                    continue
                 unlimited = value is None or (isinstance(value, str) and value.strip().lower() == UNLIMITED)
                 force_setattr(self, key, None if unlimited else read(value, f"limits.{key}"))
         if all(getattr(self, key) is None for key in _ENDS_A_RUN):
@@ -70,6 +75,13 @@ class Breach(Struct, frozen=True, kw_only=True):
 def ceiling(value: float | str | None) -> float:
     """A limit as a number that can be compared."""
     return math.inf if value is None else float(value)
+
+
+def silence(limits: Limits, *, streams: bool) -> float | None:
+    """How long an agent may stay silent, in seconds."""
+    if limits.silence == AUTO:
+        return STREAMING_SILENCE if streams else None
+    return None if limits.silence is None else float(limits.silence)
 
 
 def seconds_left(state: RunState) -> float:

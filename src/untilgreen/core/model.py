@@ -88,7 +88,7 @@ class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return frozenset(ids)
 
 
-class GateSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class GateSpec(Struct, frozen=True, kw_only=True):
     """One gate: which check, and what follows from its verdict."""
 
     name: str
@@ -106,7 +106,7 @@ class GateSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the brief shows of it, for most gates the command."""
 
 
-class PartSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PartSpec(Struct, frozen=True, kw_only=True):
     """A strategy, detector, agent or notifier by name, where it came from, and its options."""
 
     name: str
@@ -116,7 +116,7 @@ class PartSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     options: dict[str, Any] = field(default_factory=dict)
 
 
-class Promise(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Promise(Struct, frozen=True, kw_only=True):
     """What the agent writes to claim that it is done, and from which lap on it is heard."""
 
     text: str = "DONE"
@@ -124,8 +124,11 @@ class Promise(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens: bool = False
 
 
-class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A resolved spec: all that a run needs to be driven from any machine."""
+class Plan(Struct, frozen=True, kw_only=True):
+    """A resolved spec: all that a run needs to be driven from any machine.
+
+    Written in full, defaults included, so that a later version with other defaults changes no old run.
+    """
 
     task: str
     gates: tuple[GateSpec, ...] = ()

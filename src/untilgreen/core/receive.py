@@ -13,6 +13,7 @@ from untilgreen.errors import nearest
 
 ROLLBACK = "rollback"
 SWITCH = "agent"
+LONGEST_NOTE = 8_000
 
 
 class _Arrival(Struct, frozen=True, kw_only=True, omit_defaults=True, tag=True):
@@ -100,7 +101,7 @@ def refusal(state: RunState, arrival: Arrival) -> str:
         case Steer(id=identity, note=note):
             if any(known.id == identity for known in state.notes):
                 return "This note was taken already."
-            return "" if note.strip() else "The note is empty."
+            return _too_long(note) or ("" if note.strip() else "The note is empty.")
         case Answer():
             return _refused_answer(state, arrival)
         case _:
@@ -111,6 +112,8 @@ def _refused_answer(state: RunState, answer: Answer) -> str:
     asked = state.asked
     if asked is None or state.answer is not None:
         return f"Run {state.run} asks nothing at the moment."
+    if too_long := _too_long(answer.note):
+        return too_long
     if answer.choice not in asked.choices:
         return (
             f"{answer.choice!r} is no answer to {asked.question!r}. {nearest(answer.choice, asked.choices)}"
@@ -122,6 +125,12 @@ def _refused_answer(state: RunState, answer: Answer) -> str:
     if answer.choice == REVIEW and state.pause:
         return f"Run {state.run} is paused already."
     return ""
+
+
+def _too_long(note: str) -> str:
+    if len(note) <= LONGEST_NOTE:
+        return ""
+    return f"The note has {len(note):,} characters of {LONGEST_NOTE:,}. Put it in a file and name that."
 
 
 def _is_lap(state: RunState, argument: str | None) -> bool:

@@ -23,8 +23,8 @@ from untilgreen.core.events import (
     SnapshotTaken,
     TurnEnded,
 )
-from untilgreen.core.excerpt import kept_reply
-from untilgreen.core.limits import ceiling, seconds_left
+from untilgreen.core.excerpt import kept_reply, sound
+from untilgreen.core.limits import seconds_left, silence
 from untilgreen.core.model import Change, Reply, Verdict
 from untilgreen.core.state import RunState
 from untilgreen.core.step import (
@@ -87,7 +87,14 @@ async def perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case 
         case Restore(lap=lap, snapshot=snapshot, why=why):
             done = await driver.parts.workspace.restore(snapshot, driver.state.tree)
             await driver.record(
-                Restored(at=now(), lap=lap, snapshot=snapshot, before=done.before, kept=done.kept, why=why)
+                Restored(
+                    at=now(),
+                    lap=lap,
+                    snapshot=snapshot,
+                    before=done.before,
+                    kept=tuple(map(sound, done.kept[:MOST_CHANGES])),
+                    why=why,
+                )
             )
         case AwaitAnswer(until=until):
             await _until(until, driver)
@@ -115,6 +122,7 @@ async def _snapshot(step: TakeSnapshot, driver: Driver) -> None:
     changes: tuple[Change, ...] = ()
     if step.phase == "turn" and lap is not None and lap.base not in (None, snapshot):
         changes = tuple(await workspace.changes(lap.base or "", snapshot))
+        changes = tuple(Change(path=sound(each.path), status=each.status) for each in changes)
     await driver.record(
         SnapshotTaken(
             at=driver.parts.clock.now(),
@@ -154,18 +162,18 @@ async def _work(step: Work, driver: Driver) -> None:
 
 async def _turn(step: Work, driver: Driver, brief: Brief) -> Reply:
     parts, seconds = driver.parts, seconds_left(driver.state)
-    silence = ceiling(driver.state.plan.limits.silence)
+    agent = parts.agents[step.agent]
     desk = Desk(
         root=parts.workspace.root,
         seconds=seconds,
-        silence=silence if silence < seconds else None,
+        silence=silence(driver.state.plan.limits, streams=getattr(agent, "streams", False)),
         env=parts.agent_env,
         report=lambda activity: parts.files.report(step.lap, activity),
         transcript=parts.files.transcript(step.lap, step.attempt),
         tree=parts.files.tree("turn"),
     )
     with anyio.move_on_after(seconds):
-        return await parts.agents[step.agent].work(brief, desk)
+        return await agent.work(brief, desk)
     return Reply(error="timeout", detail=f"ended after {show_duration(seconds)}, all it had")
 
 
