@@ -473,8 +473,9 @@ def set_price(site: Site, price: int) -> None:
 
 @pytest.mark.parametrize("runner", ["real_pytest", "real_unittest"])
 async def test_an_edit_of_the_same_size_in_the_same_second_is_seen(
-    site: Site, request: pytest.FixtureRequest, runner: str
+    site: Site, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, runner: str
 ) -> None:
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     write(site, "test_shop.py", PRICE_TEST)
     gate = CommandGate(request.getfixturevalue(runner))
     seen = []

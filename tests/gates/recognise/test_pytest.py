@@ -337,6 +337,20 @@ def test_a_crash_without_names_is_found_in_its_file() -> None:
     assert (seen.passed, seen.failed, seen.skipped, seen.total) == (3, 1, 1, 9)
 
 
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("Fatal Python error: Aborted", "Fatal Python error: Aborted"),
+        ("+++++++++ Timeout +++++++++", "The test took longer than pytest-timeout allows."),
+    ],
+)
+def test_a_crash_that_goes_on_in_the_line_of_progress_is_found_there(said: str, message: str) -> None:
+    seen = read(f"{HEAD}collected 9 items\n\nt/a.py ..s                    [ 33%]\nt/b.py .F{said}\n")
+
+    assert [(each.id, each.message) for each in seen.findings] == [("t/b.py", message)]
+    assert (seen.passed, seen.failed, seen.skipped, seen.total) == (3, 1, 1, 9)
+
+
 def test_a_crash_before_any_test_still_is_one() -> None:
     assert ids(HEAD) == ["crash"]
 

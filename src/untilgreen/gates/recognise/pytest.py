@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from untilgreen.core.model import Finding
 from untilgreen.gates.recognise.pytest_lines import (
-    Complaint,
-    Counts,
     bar_title,
     block_title,
     collected,
@@ -18,65 +14,17 @@ from untilgreen.gates.recognise.pytest_lines import (
     outcome_of,
     summarised,
 )
+from untilgreen.gates.recognise.pytest_session import SUMMARY, Block, Session, complaints, tally
 from untilgreen.gates.seen import Seen, distinct, gist, no_tests, steady
 
-SUMMARY = "short test summary info"
 _TELLING = frozenset({"FAILURES", "ERRORS"})
 _CAPTURED = _TELLING | {"PASSES", "XPASSES"}
-_LETTERS = re.compile(r"(?:\S+ )?([.FEsxX]+) *(?:\[ *\d+%\])?$")
+_PROGRESS = re.compile(r"(?:(\S{1,300}\.py) )?([.FEsxXRu]*)(?![A-Za-z])( *(?:\[ *\d{1,3}%\])?$)?")
 _LOCATION = re.compile(r"([^\s:]{1,300}):(\d{1,7}):(?: |$)")
-_PROGRESS_FILE = re.compile(r"(\S{1,300}\.py) [.FEsxXRu]*$")
+_FATAL = "Fatal Python error: "
 _USAGE = ("usage: ", "file or directory not found: ", "not found: ", "found no collectors for ")
 _CONFTEST = "ImportError while loading conftest '"
 _COVERAGE = ("FAIL Required test coverage of ", "Coverage failure: total of ")
-_BARE_NAME = re.compile(r"[^\[ ]*")
-
-
-@dataclass
-class _Block:
-    """One failure as it is explained between the progress and the summary."""
-
-    name: str
-    said: str = ""
-    places: list[tuple[str, int]] = field(default_factory=list)
-
-    def line_in(self, file: str) -> int | None:
-        return next((line for path, line in self.places if path == file), None)
-
-
-@dataclass
-class _Session:
-    """One run of pytest; an output may hold several."""
-
-    begun: bool = False
-    section: str = ""
-    found: int = 0
-    counts: Counts | None = None
-    summary: list[Complaint] = field(default_factory=list)
-    outcomes: list[Complaint] = field(default_factory=list)
-    results: Counter[str] = field(default_factory=Counter)
-    blocks: list[_Block] = field(default_factory=list)
-    running: str = ""
-    stopped: str = ""
-    internal: str = ""
-    coverage: str = ""
-
-    @property
-    def is_one(self) -> bool:
-        """Whether anything was seen that only pytest prints."""
-        return bool(self.begun or self.counts or self.summary or self.blocks or self.internal) or (
-            self.section == SUMMARY
-        )
-
-    @property
-    def nothing_ran(self) -> bool:
-        """It came to its end without a single test."""
-        return self.counts is not None and self.counts.empty
-
-    @property
-    def crashed(self) -> bool:
-        """It began, and ended before it could say how it went."""
-        return self.begun and self.counts is None and not self.section and not self.internal
 
 
 def read(lines: Sequence[str]) -> Seen | None:
@@ -98,8 +46,8 @@ class _Reader:
     def __init__(self, *, nesting: bool = True) -> None:
         self.nesting = nesting
         self.depth = 0
-        self.closed: list[_Session] = []
-        self.session = _Session()
+        self.closed: list[Session] = []
+        self.session = Session()
         self.refused: list[Finding] = []
         self.fatal = ""
 
@@ -133,7 +81,7 @@ class _Reader:
     def _close(self) -> None:
         if self.session.is_one:
             self.closed.append(self.session)
-        self.session = _Session()
+        self.session = Session()
 
     def _line(self, line: str) -> None:
         session = self.session
@@ -151,7 +99,7 @@ class _Reader:
     def _block_line(self, line: str) -> None:
         blocks = self.session.blocks
         if (title := block_title(line)) is not None:
-            blocks.append(_Block(name=title))
+            blocks.append(Block(name=title))
         elif blocks and not blocks[-1].said and line.startswith("E  "):
             blocks[-1].said = line[1:].strip()
         elif blocks and len(blocks[-1].places) < 50 and (place := _LOCATION.match(line)):
@@ -171,10 +119,15 @@ class _Reader:
             session.results[outcome.word] += 1
             if outcome.word in ("FAILED", "ERROR", "SUBFAILED"):
                 session.outcomes.append(outcome)
-        elif (session.begun or line.endswith("%]")) and (letters := _LETTERS.match(line)):
-            session.results.update(letters[1])
-            file = _PROGRESS_FILE.match(line)
-            session.running = file[1] if file else session.running
+        elif session.begun or line.endswith("%]"):
+            self._letters(line.partition(_FATAL)[0])
+
+    def _letters(self, line: str) -> None:
+        """`tests/test_a.py ..F`; a crash may write on in the same line."""
+        progress = _PROGRESS.match(line)
+        if progress and (progress[1] or progress[3] is not None):
+            self.session.results.update(progress[2])
+            self.session.running = progress[1] or self.session.running
 
     def _anywhere(self, line: str) -> None:
         session = self.session
@@ -185,8 +138,10 @@ class _Reader:
             session.stopped = line.strip("! ")
         elif line.startswith(_COVERAGE):
             session.coverage = line
-        elif "Fatal Python error: " in line:
-            self.fatal = line[line.index("Fatal Python error: ") :]
+        elif _FATAL in line:
+            self.fatal = line[line.index(_FATAL) :]
+        elif "+ Timeout +" in line:
+            self.fatal = "The test took longer than pytest-timeout allows."
 
     def _refusal(self, line: str, after: Sequence[str]) -> None:
         """A session that could not even begin: a wrong option, a missing path, a broken conftest."""
@@ -203,81 +158,22 @@ class _Reader:
         self.refused.append(Finding(id=f"usage: {steady(said)}", message=gist(said)))
 
 
-def _account(sessions: Sequence[_Session], reader: _Reader) -> Seen:
+def _account(sessions: Sequence[Session], reader: _Reader) -> Seen:
     findings = list(reader.refused)
     for session in sessions:
-        complaints = list(_complaints(session, reader.fatal))
-        if session.nothing_ran and not (complaints or reader.refused):
-            complaints.append(no_tests("pytest"))
-        findings += complaints
-    tallies = [_tally(session) for session in sessions]
+        said = list(complaints(session, reader.fatal))
+        if session.nothing_ran and not (said or reader.refused):
+            said.append(no_tests("pytest"))
+        findings += said
+    passed, failed, skipped, total = (
+        map(sum, zip(*map(tally, sessions), strict=True)) if sessions else (0,) * 4
+    )
     return Seen(
         tool="pytest",
         findings=distinct(findings),
-        passed=sum(tally[0] for tally in tallies),
-        failed=sum(tally[1] for tally in tallies),
-        skipped=sum(tally[2] for tally in tallies),
-        total=sum(tally[3] for tally in tallies),
+        passed=passed,
+        failed=failed,
+        skipped=skipped,
+        total=total,
         no_tests=bool(sessions) and all(session.nothing_ran for session in sessions),
     )
-
-
-def _tally(session: _Session) -> tuple[int, int, int, int]:
-    """Passed, failed, skipped and all; counted from the progress where no last line counts them."""
-    if session.counts:
-        passed, failed, skipped = session.counts.passed, session.counts.failed, session.counts.skipped
-    else:
-        seen = session.results
-        passed = sum(seen[word] for word in (".", "X", "PASSED", "XPASS"))
-        failed = sum(seen[word] for word in ("F", "E", "FAILED", "ERROR")) or len(session.summary)
-        skipped = sum(seen[word] for word in ("s", "x", "SKIPPED", "XFAIL"))
-    return passed, failed, skipped, max(session.found, passed + failed + skipped)
-
-
-def _complaints(session: _Session, fatal: str) -> Iterator[Finding]:
-    """The summary names the tests best, then verbose progress, then the blocks."""
-    blocks: dict[str, list[_Block]] = {}
-    for block in session.blocks:
-        blocks.setdefault(block.name, []).append(block)
-    named = session.summary or session.outcomes
-    yield from (_explained(complaint, blocks) for complaint in named)
-    if not named:
-        yield from (_from_block(block) for block in session.blocks)
-    if session.internal:
-        yield Finding(
-            id=f"INTERNALERROR: {steady(session.internal.partition(':')[0])}", message=session.internal
-        )
-    if session.coverage:
-        yield Finding(id="coverage", message=session.coverage)
-    if session.crashed:
-        message = fatal or "pytest ended here, before it could say how the tests went."
-        yield Finding(id=steady(session.running) or "crash", message=message)
-    elif session.stopped and not (named or session.blocks or session.internal):
-        yield Finding(id=steady(session.stopped), message=session.stopped)
-
-
-def _explained(complaint: Complaint, blocks: dict[str, list[_Block]]) -> Finding:
-    file, _, rest = complaint.test.partition("::")
-    name = (rest.replace("::", ".") or file) + (f" {complaint.part}" if complaint.part else "")
-    explained = blocks.get(name, [])
-    block = next((each for each in explained if each.line_in(file) is not None), None)
-    block = block or (explained[0] if explained else _Block(name=name))
-    message = complaint.message
-    if not message or message.endswith("..."):
-        message = block.said or message
-    return Finding(
-        id=steady(f"{complaint.test} {complaint.part}"),
-        message=gist(message),
-        file=file,
-        line=block.line_in(file),
-    )
-
-
-def _from_block(block: _Block) -> Finding:
-    """Without a summary the first place named in the block is where the test stands."""
-    file, line = block.places[0] if block.places else (None, None)
-    bare = _BARE_NAME.match(block.name)
-    test = bare[0].replace(".", "::") + block.name[bare.end() :] if bare else block.name
-    if file is None or block.name.endswith(".py"):
-        return Finding(id=steady(block.name), message=gist(block.said), file=file, line=line)
-    return Finding(id=steady(f"{file}::{test}"), message=gist(block.said), file=file, line=line)
