@@ -55,7 +55,9 @@ class CommandAgent:
             raise ConfigError("The agent command is empty. Write one after 'cmd:', as in 'cmd:./fix.sh'.")
 
     async def work(self, brief: Brief, desk: Desk) -> Reply:
-        with tempfile.TemporaryDirectory(prefix="untilgreen-", dir=_outside(desk.root)) as private:
+        with tempfile.TemporaryDirectory(
+            prefix="untilgreen-", dir=_outside(desk.root), ignore_cleanup_errors=True
+        ) as private:
             prompt_file, usage_file = Path(private, "prompt.md"), Path(private, "usage.json")
             argv, placed = self._arguments(brief.text, prompt_file)
             env = {USAGE_FILE: str(usage_file)} | ({SESSION: brief.session} if brief.session else {})
@@ -70,6 +72,7 @@ class CommandAgent:
         words = shlex.split(self.command)
         places = {place for word in words for place in _PLACE.findall(word)}
         if "prompt_file" in places:
+            prompt_file.touch(mode=0o600)
             prompt_file.write_text(text, encoding="utf-8")
         return [_PLACE.sub(lambda found: values[found[1]], word) for word in words], bool(places)
 

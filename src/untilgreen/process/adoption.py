@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -76,20 +76,18 @@ def may_be_adopted(seen: Seen) -> bool:
     )
 
 
-def reap(table: Table, ended: Iterable[int]) -> None:
-    """Let go of adopted children that have ended; whoever started a child waits for it himself.
+def reap(table: Table, ended: Collection[Seen]) -> None:
+    """Let go of adopted children that have ended: those named, and those that can't be anything but adopted.
 
-    A child whose session is neither ours nor its own was adopted for certain: nobody changes his session
-    but by founding one.
+    Whoever started a child waits for it himself, so only those may be taken. A child whose session is neither
+    ours nor its own is one of them: a session is left only by founding another.
     """
     if _household.adopting == 0:
         return
     mine, session = os.getpid(), os.getsid(0)
-    adopted = {
-        seen.pid
-        for seen in table.values()
-        if not seen.alive and seen.parent == mine and seen.session not in (session, seen.pid)
-    }
-    for pid in adopted.union(ended):
-        with suppress(ChildProcessError):
-            os.waitpid(pid, os.WNOHANG)
+    named = {(seen.pid, seen.start) for seen in ended}
+    for seen in table.values():
+        adopted = seen.session not in (session, seen.pid) or (seen.pid, seen.start) in named
+        if seen.parent == mine and not seen.alive and adopted:
+            with suppress(ChildProcessError):
+                os.waitpid(seen.pid, os.WNOHANG)

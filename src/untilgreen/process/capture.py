@@ -128,15 +128,29 @@ class Lines:
 
     def take(self, chunk: bytes) -> None:
         """Hand over the lines that are complete now."""
-        *complete, rest = chunk.split(b"\n")
-        for piece in complete:
-            self._add(piece)
-            self._hand_over()
-        self._add(rest)
+        first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
+        if first < 0:
+            self._add(chunk)
+            return
+        self._add(chunk[:first])
+        self._hand_over()
+        if last > first:
+            self._hand_over_all(chunk[first + 1 : last])
+        self._add(chunk[last + 1 :])
 
     def close(self) -> None:
         """The output is over, so the last line is, too."""
         if self._open or self._dropped:
+            self._hand_over()
+
+    def _hand_over_all(self, lines: bytes) -> None:
+        """Most lines come many at once; as no character has an end of line in it, they decode as one."""
+        if len(lines) <= self._longest:
+            for line in lines.decode(errors="replace").split("\n"):
+                self._listener(line.removesuffix("\r"))
+            return
+        for piece in lines.split(b"\n"):
+            self._add(piece)
             self._hand_over()
 
     def _add(self, piece: bytes) -> None:

@@ -18,9 +18,16 @@ import psutil
 
 PROC = Path("/proc")
 _LINUX = sys.platform == "linux"
-_GONE = "ZXx"
+_GONE = ("Z", "X", "x")
+_KERNEL_THREAD = 0x00200000
+_ENVIRON_END = 48
+"""Where the fields say at which address the variables end; nowhere, while there is no program."""
 # The clock behind psutil's create_time may be corrected; nobody gives a number out again so soon.
 _SAME_START_SECONDS = 0.0 if _LINUX else 2.0
+
+
+class Unsettled(Exception):
+    """A process can't say now what it is; look again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +84,27 @@ def _read_proc() -> Iterator[Seen]:
 
 
 def _stat(pid: int) -> Seen | None:
-    try:
-        line = (PROC / str(pid) / "stat").read_bytes()
-    except OSError:
+    fields = _fields(pid)
+    if not fields or int(fields[6]) & _KERNEL_THREAD:
         return None
-    # The second field is the program's name, which may hold spaces and brackets itself.
-    fields = line[line.rindex(b")") + 2 :].split()
     return Seen(
         pid=pid,
         parent=int(fields[1]),
         group=int(fields[2]),
         session=int(fields[3]),
         start=float(fields[19]),
-        alive=fields[0].decode() not in _GONE,
+        alive=fields[0] not in _GONE,
     )
+
+
+def _fields(pid: int) -> list[str]:
+    """What proc(5) says about a process, from its third field on; nothing if it is gone."""
+    try:
+        line = (PROC / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return []
+    # The second field is the program's name, which may hold spaces and brackets itself.
+    return line[line.rindex(")") + 2 :].split()
 
 
 def ask_psutil() -> Iterator[Seen]:
@@ -115,18 +129,28 @@ def _described(process: psutil.Process) -> Seen:
 def environment(pid: int) -> bytes | None:
     """The variables that a process was started with, each ended by a zero byte; None if they can't be read.
 
-    A program that writes its title over them (PostgreSQL, Redis, Chrome) shows something else or nothing.
+    A program that writes its title over them (PostgreSQL, Redis, Chrome) shows something else or nothing. A
+    process that is just becoming another program, or ending, shows nothing either, and raises Unsettled.
     """
     if _LINUX:
-        try:
-            return (PROC / str(pid) / "environ").read_bytes()
-        except OSError:
-            return None
+        return _environ(PROC / str(pid) / "environ", pid)
     try:
         variables = psutil.Process(pid).environ()
     except (psutil.Error, OSError):
         return None
     return b"".join(os.fsencode(f"{name}={value}") + b"\0" for name, value in variables.items())
+
+
+def _environ(path: Path, pid: int) -> bytes | None:
+    try:
+        if variables := path.read_bytes():
+            return variables
+        fields = _fields(pid)
+        if len(fields) > _ENVIRON_END and fields[_ENVIRON_END] == "0":
+            raise Unsettled
+        return path.read_bytes()
+    except OSError:
+        return None
 
 
 def send(seen: Seen, signum: int) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from anyio import move_on_after, sleep
 from msgspec import Struct
 
 from untilgreen.process import adoption, cgroup
-from untilgreen.process.table import Seen, Table, environment, look, send
+from untilgreen.process.table import Seen, Table, Unsettled, environment, look, send
 
 MARK = "UNTILGREEN_TREE"
 """The variable that names the trees a process belongs to, from the outermost to its own."""
@@ -65,17 +66,27 @@ class Tree:
 
     def holds_us(self) -> bool:
         """Whether this very process belongs to the tree."""
-        return os.getpid() in self._found(look())
+        return os.getpid() in self._found(look())[0]
 
-    def members(self, table: Table | None = None) -> list[Seen]:
+    def members(self) -> list[Seen]:
         """Every living process of the tree."""
-        table = look() if table is None else table
-        return [table[pid] for pid in sorted(self._found(table) - {os.getpid()}) if table[pid].alive]
+        return self._alive(look())[0]
 
-    def _found(self, table: Table) -> set[int]:
-        held = cgroup.members(self.cgroup) if self.cgroup else set()
-        found = {pid for pid, seen in table.items() if pid in held or self._is_ours(seen, table)}
-        return found | _descendants(found, table)
+    def _alive(self, table: Table) -> tuple[list[Seen], bool]:
+        found, certain = self._found(table)
+        return [table[pid] for pid in sorted(found - {os.getpid()}) if table[pid].alive], certain
+
+    def _found(self, table: Table) -> tuple[set[int], bool]:
+        """The processes of the tree, and whether there was none that could not say what it is."""
+        found = cgroup.members(self.cgroup) & table.keys() if self.cgroup else set()
+        certain = True
+        for pid, seen in table.items():
+            try:
+                if self._is_ours(seen, table):
+                    found.add(pid)
+            except Unsettled:
+                certain = certain and self.cgroup is not None
+        return found | _descendants(found, table), certain
 
     def _is_ours(self, seen: Seen, table: Table) -> bool:
         first = self.trace.pid
@@ -99,20 +110,19 @@ class Tree:
 
     async def end(self, grace: float) -> Ended:
         """Ask politely, ask firmly, then kill; each time the whole tree gets `grace` seconds to go."""
-        asked: set[int] = set()
+        asked: set[Seen] = set()
         for signum in (signal.SIGINT, signal.SIGTERM):
             alive = self.members() if grace > 0 else []
             if not alive:
                 break
-            asked.update(seen.pid for seen in alive)
+            asked.update(alive)
             for seen in alive:
                 send(seen, signum)
                 if _CONTINUE is not None:  # a stopped process can't follow before it goes on
                     send(seen, _CONTINUE)
             with move_on_after(grace):
                 await self._gone()
-        ended = await self.kill()
-        return Ended(pids=ended.pids | asked, survivors=ended.survivors)
+        return await self.kill(asked)
 
     async def _gone(self) -> None:
         pace = _FIRST_PACE
@@ -120,9 +130,9 @@ class Tree:
             await sleep(pace)
             pace = min(pace * 2, _SLOWEST_PACE)
 
-    async def kill(self) -> Ended:
-        """End every process of the tree at once, and look again until none is left."""
-        killed: set[int] = set()
+    async def kill(self, asked: Collection[Seen] = ()) -> Ended:
+        """End every process of the tree, and look again until none is left; those asked may be gone."""
+        ended = set(asked)
         alive: list[Seen] = []
         pace = _FIRST_PACE
         # A look takes a moment, and a process that hops from fork to fork may slip through one.
@@ -130,12 +140,12 @@ class Tree:
         with move_on_after(KILL_SECONDS):
             while looks:
                 table = look()
-                alive = self.members(table)
-                adoption.reap(table, killed - {self.trace.pid})
-                if not alive:
+                alive, certain = self._alive(table)
+                adoption.reap(table, [seen for seen in ended if seen.pid != self.trace.pid])
+                if not alive and certain:
                     looks -= 1
                     continue
-                killed.update(seen.pid for seen in alive)
+                ended.update(alive)
                 if self.cgroup:
                     cgroup.kill(self.cgroup)
                 for seen in alive:
@@ -144,7 +154,7 @@ class Tree:
                 pace = min(pace * 2, _SLOWEST_PACE)
         if self.cgroup and not alive:
             cgroup.remove(self.cgroup)
-        return Ended(pids=frozenset(killed), survivors=tuple(seen.pid for seen in alive))
+        return Ended(pids=frozenset(seen.pid for seen in ended), survivors=tuple(seen.pid for seen in alive))
 
 
 def _descendants(roots: set[int], table: Table) -> set[int]:

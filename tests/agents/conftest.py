@@ -1,0 +1,8 @@
+"""Agents run on one event loop."""
+
+import pytest
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

@@ -1,0 +1,384 @@
+"""Running one command: what goes in, what comes out, and every way in which it ends."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import anyio
+import psutil
+import pytest
+
+from untilgreen.process.adoption import is_subreaper
+from untilgreen.process.run import Ran, run
+from untilgreen.process.start import CannotStart, shell
+
+ESCAPING = Path(__file__).parents[1] / "fake_clis" / "escaping.py"
+WAYS = ["background", "session", "daemon", "wiped", "deaf", "stopped"]
+HANG_SECONDS = 60.0
+Living = Callable[[], list[int]]
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+pytestmark = posix
+
+
+@pytest.fixture
+def stranger() -> Iterator[subprocess.Popen[bytes]]:
+    """A child of this very process that no run knows of, in a session of its own and without a past."""
+    with subprocess.Popen(["/bin/sleep", "600"], start_new_session=True, env={"PATH": "/bin"}) as process:
+        yield process
+        process.kill()
+
+
+def escaping(way: str, *more: str) -> list[str]:
+    return [sys.executable, str(ESCAPING), way, *more]
+
+
+def children() -> set[int]:
+    """Zombies are children, too."""
+    return {child.pid for child in psutil.Process().children()}
+
+
+def open_handles() -> set[str]:
+    return {path.name for path in Path("/proc/self/fd").iterdir()}
+
+
+def existing(*paths: str | None) -> list[str]:
+    return [path for path in paths if path and Path(path).exists()]
+
+
+def real(path: Path) -> str:
+    return str(path.resolve())
+
+
+def listed(pids: Path) -> list[int]:
+    return [int(pid) for pid in pids.read_text().split()]
+
+
+async def test_exit_code_output_and_errors_are_told_apart(tmp_path: Path) -> None:
+    ran = await run(shell("echo out; echo err >&2; exit 3"), cwd=tmp_path)
+
+    assert (ran.status, ran.stdout, ran.stderr) == (3, "out\n", "err\n")
+    assert (ran.ok, ran.ending, ran.stalled) == (False, "exit code 3", False)
+
+
+async def test_merged_errors_keep_their_place_in_the_output(tmp_path: Path) -> None:
+    ran = await run(shell("echo 1; echo 2 >&2; echo 3"), cwd=tmp_path, merge=True)
+
+    assert (ran.ok, ran.stdout, ran.stderr) == (True, "1\n2\n3\n", "")
+
+
+async def test_a_command_that_dies_of_a_signal_says_which(tmp_path: Path) -> None:
+    ran = await run(shell("kill -9 $$"), cwd=tmp_path)
+
+    assert (ran.status, ran.ending) == (-9, "ended by SIGKILL")
+    assert Ran(status=-34).ending == "ended by SIGRTMIN"
+    assert Ran(status=-99).ending == "ended by signal 99"
+
+
+async def test_arguments_reach_the_program_as_they_are(tmp_path: Path) -> None:
+    odd = ["", "a b", "$HOME", "'", '"', "*", "-n", "--", "\\", "ü\n\n"]
+
+    ran = await run([sys.executable, "-c", "import sys; print(sys.argv[1:])", *odd], cwd=tmp_path)
+
+    assert ran.stdout == f"{odd}\n"
+
+
+async def test_input_arrives_whole_and_then_ends(tmp_path: Path) -> None:
+    content = bytes(range(256)) * 20_000
+
+    script = "import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())"
+    ran = await run([sys.executable, "-c", script], cwd=tmp_path, stdin=content)
+
+    assert ran.stdout.strip() == sha256(content).hexdigest()
+
+
+async def test_a_command_need_not_read_its_input(tmp_path: Path) -> None:
+    with anyio.fail_after(HANG_SECONDS):
+        ran = await run(shell("exec <&-; sleep 0.1; echo done"), cwd=tmp_path, stdin=b"x" * 5_000_000)
+
+    assert (ran.status, ran.stdout) == (0, "done\n")
+
+
+async def test_empty_input_is_a_pipe_that_ends_and_no_input_is_none(tmp_path: Path) -> None:
+    """Tools that search a piped input, if there is one, would search nothing."""
+    empty = await run(shell("test -p /dev/stdin && wc -c"), cwd=tmp_path, stdin=b"")
+    none = await run(shell("test -c /dev/stdin && wc -c"), cwd=tmp_path)
+
+    assert [(ran.status, ran.stdout.strip()) for ran in (empty, none)] == [(0, "0"), (0, "0")]
+
+
+async def test_variables_come_on_top_of_ours_and_the_child_knows_where_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OURS", "1")
+    monkeypatch.setenv("BOTH", "1")
+    for name in ("UNTILGREEN_TREE", "UNTILGREEN_INSIDE"):
+        monkeypatch.delenv(name, raising=False)
+
+    script = "echo $OURS $BOTH $NEW; pwd; echo $UNTILGREEN_INSIDE; env | grep -c UNTILGREEN_TREE"
+    ran = await run(shell(script), cwd=tmp_path, env={"BOTH": "2", "NEW": "3"})
+    named = await run(shell(script), cwd=tmp_path, env={"UNTILGREEN_INSIDE": "abc"})
+
+    assert ran.stdout.splitlines() == ["1 2 3", real(tmp_path), "1", "1"]
+    assert named.stdout.splitlines()[2] == "abc"
+
+
+async def test_a_missing_program_is_exit_code_127(tmp_path: Path) -> None:
+    ran = await run(["/no/such/program"], cwd=tmp_path)
+
+    assert ran.status == 127
+    assert "/no/such/program" in ran.stderr
+
+
+async def test_a_missing_directory_is_an_error_that_names_it(tmp_path: Path) -> None:
+    handles = open_handles()
+
+    with pytest.raises(CannotStart, match=r"can't be started in .*nowhere.*Check that the directory"):
+        await run(shell("true"), cwd=tmp_path / "nowhere")
+
+    assert open_handles() == handles
+
+
+async def test_arguments_that_are_too_long_are_an_error_that_says_how_else(tmp_path: Path) -> None:
+    with pytest.raises(CannotStart, match=r"4,000,004 bytes.*standard input"):
+        await run(["echo", "x" * 4_000_000], cwd=tmp_path)
+
+
+async def test_the_file_has_every_byte_and_listeners_get_text(tmp_path: Path) -> None:
+    raw = b"\x1b[31mred\x1b[0m\r\n\xff\xfe half \xc3\n\n\xe2\x82\xac last"
+    (tmp_path / "raw").write_bytes(raw)
+    heard: list[str] = []
+
+    ran = await run(shell("cat raw"), cwd=tmp_path, keep=tmp_path / "deep" / "kept", on_line=heard.append)
+
+    assert (tmp_path / "deep" / "kept").read_bytes() == raw
+    assert heard == ["\x1b[31mred\x1b[0m", "�� half �", "", "€ last"]
+    assert ran.stdout == raw.decode(errors="replace")
+
+
+async def test_lines_are_heard_while_the_command_runs(tmp_path: Path) -> None:
+    """The command ends only after its line was heard."""
+
+    def answer(line: str) -> None:
+        (tmp_path / line).touch()
+
+    with anyio.fail_after(HANG_SECONDS):
+        ran = await run(shell("echo go; until test -e go; do sleep 0.01; done"), cwd=tmp_path, on_line=answer)
+
+    assert ran.ok
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_nothing_outlives_a_command_that_ended(
+    way: str, fence: bool, tmp_path: Path, pids: Path, living: Living
+) -> None:
+    before = children()
+    with anyio.fail_after(HANG_SECONDS):
+        ran = await run(escaping(way, "end"), cwd=tmp_path, env={"PIDS": str(pids)}, fence=fence, linger=0.2)
+
+    command, helper = listed(pids)
+    assert (ran.status, ran.stdout) == (0, "ready\n")
+    assert ran.leftovers == (helper,)
+    assert command != helper
+    assert living() == []
+    assert children() - before == set()
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_nothing_outlives_a_cancelled_command(
+    way: str, fence: bool, tmp_path: Path, pids: Path, living: Living
+) -> None:
+    before = children()
+    alive: list[int] = []
+    with anyio.fail_after(HANG_SECONDS), anyio.CancelScope() as scope:
+
+        def on_line(line: str) -> None:
+            alive.extend(living())
+            scope.cancel()
+
+        await run(
+            escaping(way), cwd=tmp_path, env={"PIDS": str(pids)}, fence=fence, on_line=on_line, grace=0.3
+        )
+
+    assert scope.cancelled_caught
+    assert len(alive) == 2
+    assert living() == []
+    assert children() - before == set()
+
+
+async def test_nothing_outlives_a_stalled_command(
+    fence: bool, tmp_path: Path, pids: Path, living: Living
+) -> None:
+    with anyio.fail_after(HANG_SECONDS):
+        ran = await run(escaping("daemon"), cwd=tmp_path, env={"PIDS": str(pids)}, fence=fence, silence=4.0)
+
+    assert (ran.stalled, ran.ok, ran.stdout) == (True, False, "ready\n")
+    assert len(listed(pids)) == 2
+    assert living() == []
+
+
+async def test_a_command_that_speaks_now_and_then_has_not_stalled(tmp_path: Path) -> None:
+    ran = await run(shell("for i in 1 2 3 4 5 6 7; do sleep 0.5; echo $i >&2; done"), cwd=tmp_path, silence=3)
+
+    assert (ran.stalled, ran.status, ran.stderr) == (False, 0, "1\n2\n3\n4\n5\n6\n7\n")
+    assert ran.seconds > 3
+
+
+async def test_a_pipe_held_by_a_leftover_does_not_hold_us(tmp_path: Path, pids: Path, living: Living) -> None:
+    script = f"(trap '' HUP; echo $$ >> {pids}; while :; do echo still here; sleep 0.05; done) & echo done"
+
+    with anyio.fail_after(HANG_SECONDS):
+        ran = await run(shell(script), cwd=tmp_path, linger=2.0)
+
+    assert "done\n" in ran.stdout
+    assert "still here\n" in ran.stdout
+    assert ran.status == 0
+    assert len(ran.leftovers) >= 1
+    assert living() == []
+
+
+async def test_endless_output_can_be_cancelled(tmp_path: Path) -> None:
+    with anyio.fail_after(HANG_SECONDS), anyio.move_on_after(0.5) as scope:
+        await run(["yes"], cwd=tmp_path, keep=tmp_path / "kept")
+
+    assert scope.cancelled_caught
+    assert (tmp_path / "kept").read_bytes().startswith(b"y\ny\n")
+
+
+async def test_the_end_is_asked_for_before_it_is_forced_and_the_last_words_are_kept(tmp_path: Path) -> None:
+    script = "trap 'echo asked' INT; trap 'echo told; exit 4' TERM; echo ready; while :; do sleep 0.05; done"
+    heard: list[str] = []
+    with anyio.fail_after(HANG_SECONDS), anyio.CancelScope() as scope:
+
+        def on_line(line: str) -> None:
+            heard.append(line)
+            scope.cancel()
+
+        await run(shell(script), cwd=tmp_path, keep=tmp_path / "kept", on_line=on_line, grace=2.0)
+
+    assert heard == ["ready", "asked", "told"]
+    assert (tmp_path / "kept").read_text() == "ready\nasked\ntold\n"
+
+
+async def test_a_command_that_follows_the_first_request_is_not_asked_again(tmp_path: Path) -> None:
+    script = "trap 'echo asked; exit 0' INT; trap 'echo told' TERM; while :; do sleep 0.05; done"
+
+    with anyio.fail_after(HANG_SECONDS):
+        ran = await run(shell(script), cwd=tmp_path, silence=2.0, grace=20.0)
+
+    assert (ran.stalled, ran.status, ran.stdout) == (True, 0, "asked\n")
+
+
+async def test_an_error_of_a_listener_ends_the_tree_and_comes_out_as_it_is(
+    fence: bool, tmp_path: Path, pids: Path, living: Living
+) -> None:
+    def on_line(line: str) -> None:
+        raise LookupError(line)
+
+    with pytest.raises(LookupError, match="ready"):
+        await run(escaping("session"), cwd=tmp_path, env={"PIDS": str(pids)}, fence=fence, on_line=on_line)
+
+    assert len(listed(pids)) == 2
+    assert living() == []
+
+
+async def test_a_run_that_is_cancelled_before_it_began_starts_nothing(tmp_path: Path) -> None:
+    handles, before = open_handles(), children()
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await run(shell("touch began"), cwd=tmp_path, note=tmp_path / "note")
+
+    assert scope.cancelled_caught
+    assert existing(str(tmp_path / "began"), str(tmp_path / "note")) == []
+    assert (open_handles(), children()) == (handles, before)
+
+
+async def test_processes_that_are_not_ours_are_left_alone(
+    fence: bool, tmp_path: Path, pids: Path, stranger: subprocess.Popen[bytes]
+) -> None:
+    async def neighbour() -> None:
+        script = "echo up; until test -e over; do sleep 0.05; done; echo still up"
+        ran = await run(shell(script), cwd=tmp_path, fence=fence)
+        assert ran.stdout == "up\nstill up\n"
+        assert ran.ok
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(neighbour)
+        for way in ("session", "daemon"):
+            await run(escaping(way, "end"), cwd=tmp_path, env={"PIDS": str(pids)}, fence=fence, linger=0.1)
+        await run(shell("touch over"), cwd=tmp_path, fence=fence)
+
+    assert stranger.poll() is None
+    assert psutil.Process(stranger.pid).status() != psutil.STATUS_ZOMBIE
+
+
+async def test_a_run_leaves_no_trace_in_our_own_process(fence: bool, tmp_path: Path) -> None:
+    await run(shell("true"), cwd=tmp_path, fence=fence)  # whatever is opened once is open now
+    handles, before, adopted = open_handles(), children(), is_subreaper()
+
+    note = tmp_path / "note"
+    ran = await run(shell("cat note; setsid sleep 600 &"), cwd=tmp_path, note=note, fence=fence, linger=0.1)
+
+    noted = json.loads(ran.stdout).get("cgroup")
+    assert (noted is not None) == fence
+    assert existing(str(note), noted) == []
+    assert (open_handles(), children(), is_subreaper()) == (handles, before, adopted)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
+@pytest.mark.parametrize(
+    "content", ["b'x' * 100_000", "b'x' * 99_999 + b'\\n'", "(b'x' * 99 + b'\\n') * 1000"]
+)
+async def test_a_hundred_megabytes_of_output_cost_little_memory(content: str, tmp_path: Path) -> None:
+    """A driver of its own is measured, because this process has grown in other tests."""
+    driver = r"""
+import anyio, re, sys
+from pathlib import Path
+from untilgreen.process.run import run
+
+def peak():
+    return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+async def main():
+    await run(["true"], cwd=Path("."), keep=Path("warm"), on_line=len)
+    before = peak()
+    writer = "import sys\nfor _ in range(1000): sys.stdout.buffer.write(eval(sys.argv[1]))"
+    argv = [sys.executable, "-c", writer, sys.argv[1]]
+    ran = await run(argv, cwd=Path("."), keep=Path("kept"), on_line=len)
+    assert ran.ok, ran
+    print(peak() - before)
+
+anyio.run(main)
+"""
+    ran = await run([sys.executable, "-c", driver, content], cwd=tmp_path)
+
+    assert ran.ok, ran.stderr
+    assert 0 <= float(ran.stdout) < 64
+    assert 64_000_000 <= (tmp_path / "kept").stat().st_size < 64_000_100
+
+
+async def test_a_tree_inside_a_tree_ends_with_the_outer_one(
+    fence: bool, tmp_path: Path, pids: Path, living: Living
+) -> None:
+    """The inner driver is killed without warning, so its own clearing up never happens."""
+    inner = f"""
+import anyio, os, signal, sys
+from pathlib import Path
+from untilgreen.process.run import run
+
+def die(line):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+anyio.run(lambda: run({escaping("daemon")!r}, cwd=Path("."), on_line=die, fence={fence}))
+"""
+    ran = await run(
+        [sys.executable, "-c", inner], cwd=tmp_path, env={"PIDS": str(pids)}, fence=fence, linger=0.2
+    )
+
+    assert ran.status == -signal.SIGKILL
+    assert len(listed(pids)) == 2
+    assert living() == []

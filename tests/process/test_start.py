@@ -1,0 +1,92 @@
+"""A child does nothing before it is let go, and never if its driver dies first."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+
+from untilgreen.process.note import end_left_behind, read_note
+from untilgreen.process.start import Child, shell, start
+from untilgreen.process.table import find
+from untilgreen.process.tree import Trace
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+
+
+def exists(path: Path) -> bool:
+    return path.exists()
+
+
+def wait_for_the_end_of(trace: Trace) -> None:
+    while (seen := find(trace.pid)) and seen.is_same(trace.start) and seen.alive:
+        time.sleep(0.01)
+
+
+async def waiting(tmp_path: Path, *, fence: bool) -> Child:
+    return await start(
+        shell("touch began"),
+        cwd=tmp_path,
+        env={},
+        has_input=False,
+        merge=True,
+        note=tmp_path / "note",
+        fence=fence,
+    )
+
+
+async def test_the_child_waits_fenced_and_noted_until_it_is_let_go(fence: bool, tmp_path: Path) -> None:
+    child = await waiting(tmp_path, fence=fence)
+
+    trace = read_note(tmp_path / "note")
+    seen = find(child.process.pid)
+    assert isinstance(trace, Trace)
+    assert seen is not None
+    assert (trace.pid, trace.start, trace.group) == (seen.pid, seen.start, seen.session)
+    assert trace == child.tree.trace
+    assert (child.tree.cgroup is not None) == fence
+    assert [member.pid for member in child.tree.members()] == [seen.pid]
+    assert not exists(tmp_path / "began")
+
+    child.let_go()
+    for handle in child.ours:
+        os.close(handle)
+    assert await child.process.wait() == 0
+    assert exists(tmp_path / "began")
+    await child.tree.kill()
+
+
+async def test_a_child_whose_driver_dies_first_never_begins(fence: bool, tmp_path: Path) -> None:
+    driver = f"""
+import anyio, os, signal
+from pathlib import Path
+from untilgreen.process.start import shell, start
+
+async def main():
+    child = await start(shell("touch began"), cwd=Path("."), env={{}}, has_input=False, merge=True,
+                        note=Path("note"), fence={fence})
+    os.kill(os.getpid(), signal.SIGKILL)
+
+anyio.run(main)
+"""
+    died = await anyio.run_process([sys.executable, "-c", driver], cwd=tmp_path, check=False)
+    trace = read_note(tmp_path / "note")
+
+    assert died.returncode == -signal.SIGKILL
+    assert trace is not None
+    wait_for_the_end_of(trace)
+    assert not exists(tmp_path / "began")
+    assert await end_left_behind(tmp_path / "note") == ()
+    assert trace.cgroup is None or not exists(Path(trace.cgroup))
+
+
+async def test_a_note_that_can_not_be_written_keeps_the_child_from_beginning(tmp_path: Path) -> None:
+    (tmp_path / "note").mkdir()
+
+    with anyio.fail_after(60), pytest.raises(OSError, match="note"):
+        await waiting(tmp_path, fence=True)
+
+    assert not exists(tmp_path / "began")
