@@ -124,3 +124,12 @@ def test_halves_of_characters_are_replaced_so_that_an_event_can_be_written() -> 
 
     assert json.decode(json.encode(verdict), type=Verdict).findings[0].file == "name-?"
     assert json.decode(json.encode(reply), type=Reply).text == "name-?"
+
+
+def test_a_long_file_name_does_not_hide_the_other_findings() -> None:
+    findings = (Finding(id="a", file="f" * 40_000), Finding(id="b"))
+
+    assert [each.id for each in kept_verdict(Verdict(status="fail", findings=findings)).findings] == [
+        "a",
+        "b",
+    ]

@@ -19,7 +19,18 @@ from untilgreen.core.events import (
     TurnEnded,
 )
 from untilgreen.core.model import Outcome, PartSpec, Reply
-from untilgreen.core.receive import Answer, Arrival, Cancel, Pause, Resume, Steer, Stop, receive, refusal
+from untilgreen.core.receive import (
+    LONGEST_NOTE,
+    Answer,
+    Arrival,
+    Cancel,
+    Pause,
+    Resume,
+    Steer,
+    Stop,
+    receive,
+    refusal,
+)
 from untilgreen.core.step import AwaitResume, CheckGates, Conclude, TakeSnapshot, Wait, Work
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.core.strategies.manual import Manual
@@ -253,6 +264,22 @@ def test_a_note_that_was_taken_already_is_refused() -> None:
 
 def test_an_empty_note_is_refused() -> None:
     assert refusal(in_a_turn().state, Steer(at=0.0, id="n1", note=" \n ")) == "The note is empty."
+
+
+@pytest.mark.parametrize(
+    "arrival",
+    [
+        Steer(at=0.0, id="n1", note="n" * (LONGEST_NOTE + 1)),
+        Answer(at=0.0, choice="continue", note="n" * (LONGEST_NOTE + 1)),
+    ],
+)
+def test_a_note_without_an_end_is_refused(arrival: Arrival) -> None:
+    run = at_a_question()
+
+    assert run.arrive(arrival) == ()
+    assert refusal(run.state, arrival) == (
+        "The note has 8,001 characters of 8,000. Put it in a file and name that."
+    )
 
 
 # Answer

@@ -86,10 +86,17 @@ def test_a_stop_for_false_claims_before_its_lap_is_recorded_and_ignored() -> Non
     run = Run(strategy=Ralph(min=4), detectors=[Claims()], promise=Promise(text="DONE", min=4))
     for letter in "abc":
         run.lap(Turn(claim=True), tests=red(letter))
+
     assert [signal.kind for signal in run.last.signals] == ["claims"]
     assert run.state.ending is None
 
-    run.lap(Turn(claim=True), tests=red("d"))
+
+def test_false_claims_from_its_lap_on_are_stuck() -> None:
+    run = Run(strategy=Ralph(min=2), detectors=[Claims()], promise=Promise(text="DONE", min=2))
+    run.lap(tests=red("a"))
+    for letter in "bcd":
+        run.lap(Turn(claim=True), tests=red(letter))
+
     assert run.ending.outcome is Outcome.STUCK
 
 
