@@ -21,6 +21,8 @@ DIFF = (
     *("--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--inter-hunk-context=0"),
 )
 RACES = ("not uptodate", "would be overwritten", "would lose untracked")
+DAMAGE = ("index file smaller", "index file corrupt", "bad signature", "bad index", "index file open failed")
+"""What git says of an index that a power cut left; ours can be made again."""
 ATTEMPTS = 3
 _TREE = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _NOT_IN_A_REF = re.compile(r"[^A-Za-z0-9_-]+")
@@ -95,9 +97,10 @@ class GitWorkspace:
         cut_off = self._intents.read()
         index = Index(git, shadow.index)
         restoring = Restoring(git, index, self._intents)
-        before, blocked = await restoring.free_the_way(await self._look(shadow, git), snapshot)
+        seen = await self._look(shadow, git)
+        theirs = await restoring.theirs(seen, known)
+        before, blocked = await restoring.free_the_way(seen, snapshot)
         await self._keep(shadow, before, "before-restore")
-        theirs = await restoring.theirs(before, known)
         kept = await restoring.apply(before, snapshot, theirs | blocked)
         self.root.mkdir(parents=True, exist_ok=True)
         same = cut_off is not None and cut_off.snapshot == snapshot
@@ -109,7 +112,14 @@ class GitWorkspace:
         """The tree of what is on disk; where nothing moved, that is known without writing it."""
         await seed(shadow, git)
         index = Index(git, shadow.index)
-        looked = await index.update()
+        try:
+            looked = await index.update()
+        except GitFailed as failure:
+            if not any(sign in failure.words for sign in DAMAGE):
+                raise
+            shadow.index.unlink()
+            await seed(shadow, git)
+            looked = await index.update()
         self._note(looked.nested, looked.warnings)
         if self._tree is None or self._tree[0] != index.mark():
             tree = await index.tree()

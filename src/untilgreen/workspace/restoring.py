@@ -57,23 +57,23 @@ class Restoring:
         self._intents = intents
         self._top = os.fsencode(git.place)
 
-    async def free_the_way(self, before: str, snapshot: str) -> tuple[str, frozenset[bytes]]:
+    async def free_the_way(self, seen: str, snapshot: str) -> tuple[str, frozenset[bytes]]:
         """Keep ignored files that lie where the snapshot has files, so that `before` has them too.
 
         The second value is what can't be freed, because a repository of its own lies there.
         """
-        planned = await differences(self._git, before, snapshot)
+        planned = await differences(self._git, seen, snapshot)
         obstacles, blocked = await anyio.to_thread.run_sync(in_the_way, self._top, planned)
-        if obstacles:
-            await self._index.add(sorted(obstacles))
-            before = await self._index.tree()
-        return before, frozenset(blocked)
+        if not obstacles:
+            return seen, frozenset(blocked)
+        await self._index.add(sorted(obstacles))
+        return await self._index.tree(), frozenset(blocked)
 
-    async def theirs(self, before: str, known: str | None) -> set[bytes]:
+    async def theirs(self, seen: str, known: str | None) -> set[bytes]:
         """Paths that somebody changed since `known`; a restore that was cut off is not somebody."""
         if known is None:
             return set()
-        changed = {difference.path for difference in await differences(self._git, known, before)}
+        changed = {difference.path for difference in await differences(self._git, known, seen)}
         if cut_off := self._intents.read():
             ours = await differences(self._git, cut_off.before, cut_off.after)
             changed -= {difference.path for difference in ours}

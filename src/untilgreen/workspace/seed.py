@@ -65,10 +65,23 @@ async def _copy(shadow: Shadow, git: Git, to: Path) -> None:
     if shadow.ground.index.exists():
         # With its time: git reads a file again when it is not older than the index.
         shutil.copy2(shadow.ground.index, to)
+        await _join(shadow, git)
         return
     head = await shadow.keeper.attempt("rev-parse", "--verify", "--quiet", "HEAD^{tree}")
     if head.returncode == 0:
         await git("read-tree", head.stdout.decode().strip())
+
+
+async def _join(shadow: Shadow, git: Git) -> None:
+    """An index of the user may be split in two, and the other half may go away."""
+    halves = [
+        Path(shutil.copy2(half, shadow.path / half.name))
+        for half in shadow.ground.index.parent.glob("sharedindex.*")
+    ]
+    if halves:
+        await git("update-index", "--no-split-index")
+    for half in halves:
+        half.unlink()
 
 
 async def _entries(git: Git) -> list[Entry]:

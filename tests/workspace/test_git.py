@@ -1,0 +1,539 @@
+"""A repository as workspace: what a snapshot holds, and that git itself notices nothing."""
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.workspace.helpers import commit, contents, git, write
+from untilgreen.core.model import Change
+from untilgreen.errors import UserError, WorkspaceNotReady
+from untilgreen.workspace.git import GitWorkspace
+
+
+def state_of_git(repository: Path) -> dict[str, str]:
+    """Every file that git keeps, but for objects and our own refs."""
+    return {
+        str(path.relative_to(repository)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted((repository / ".git").rglob("*"))
+        if path.is_file() and not {"objects", "untilgreen"} & set(path.relative_to(repository).parts)
+    }
+
+
+def listed(repository: Path, tree: str) -> list[str]:
+    return git(repository, "ls-tree", "-r", "-z", "--name-only", tree).split("\0")[:-1]
+
+
+def tell_on_every_hook(repository: Path, told: Path) -> None:
+    names = [path.stem for path in (repository / ".git" / "hooks").glob("*.sample")]
+    for name in {*names, "post-index-change", "reference-transaction", "post-checkout", "fsmonitor"}:
+        hook = repository / ".git" / "hooks" / name
+        hook.write_text(f"#!/bin/sh\necho {name} >> '{told}'\n")
+        hook.chmod(0o755)
+
+
+async def test_a_clean_repository_has_the_tree_of_its_commit(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"a.txt": "1\n", "src/b.py": "2\n"})
+    commit(repository)
+
+    assert await workspace.snapshot("0") == git(repository, "rev-parse", "HEAD^{tree}").strip()
+
+
+async def test_git_notices_nothing_of_all_the_work(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path
+) -> None:
+    write(repository, {"a.txt": "1\n", "b.txt": "2\n", "c.txt": "3\n"})
+    commit(repository)
+    write(repository, {"b.txt": "stashed\n"})
+    git(repository, "stash")
+    git(repository, "pack-refs", "--all")
+    git(repository, "branch", "other")
+    write(repository, {"a.txt": "staged\n"})
+    git(repository, "add", "a.txt")
+    write(repository, {"a.txt": "not staged\n", "new.txt": "untracked\n"})
+    for key, value in {
+        "commit.gpgSign": "true",
+        "core.logAllRefUpdates": "always",
+        "core.fsmonitor": ".git/hooks/fsmonitor",
+        "gc.auto": "1",
+    }.items():
+        git(repository, "config", key, value)
+    tell_on_every_hook(repository, tmp_path / "told")
+    before = state_of_git(repository)
+    seen = git(repository, "-c", "core.fsmonitor=false", "--no-optional-locks", "status", "--porcelain")
+    before_files = contents(repository)
+
+    await workspace.prepare()
+    first = await workspace.snapshot("0")
+    write(repository, {"a.txt": "agent\n", "new.txt": "agent\n", "src/more.txt": "agent\n"})
+    (repository / "b.txt").unlink()
+    second = await workspace.snapshot("1")
+    await workspace.changes(first, second)
+    await workspace.diff(first, second)
+    await workspace.restore(first, second)
+
+    assert state_of_git(repository) == before
+    assert contents(repository) == before_files
+    assert not (tmp_path / "told").exists()
+    assert (
+        git(repository, "-c", "core.fsmonitor=false", "--no-optional-locks", "status", "--porcelain") == seen
+    )
+
+
+async def test_the_index_of_the_user_keeps_its_very_bytes_also_when_its_lock_is_held(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    (repository / ".git" / "index.lock").touch()
+    before = state_of_git(repository)
+    first = await workspace.snapshot("0")
+    write(repository, {"a.txt": "2\n"})
+    second = await workspace.snapshot("1")
+    await workspace.restore(first, second)
+
+    assert state_of_git(repository) == before
+    assert contents(repository) == {"a.txt": b"1\n"}
+
+
+async def test_snapshots_survive_the_garbage_collection_of_the_user(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    write(repository, {"a.txt": "only in a snapshot\n"})
+    kept = await workspace.snapshot("1")
+    write(repository, {"a.txt": "3\n"})
+    now = await workspace.snapshot("2")
+    done = await workspace.restore(kept, now)
+    git(repository, "gc", "--quiet", "--prune=now")
+    git(repository, "fsck", "--strict")
+
+    await workspace.restore(done.before, kept)
+    assert contents(repository) == {"a.txt": b"3\n"}
+    await workspace.restore(kept, done.before)
+    assert contents(repository) == {"a.txt": b"only in a snapshot\n"}
+
+
+async def test_refs_to_snapshots_stay_out_of_the_log_and_the_branches(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository, "the only commit")
+    await workspace.snapshot("0")
+    write(repository, {"a.txt": "2\n"})
+    tree = await workspace.snapshot("1")
+
+    assert git(repository, "log", "--all", "--format=%s") == "the only commit\n"
+    assert git(repository, "branch", "--all", "--format=%(refname)") == "refs/heads/main\n"
+    assert git(repository, "rev-parse", "refs/untilgreen/r1/1").strip() == tree
+
+
+async def test_a_label_that_is_taken_keeps_its_tree(
+    repository: Path, workspace: GitWorkspace, private: Path
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    first = await workspace.snapshot("lap 1/base")
+    write(repository, {"a.txt": "2\n"})
+    second = await workspace.snapshot("lap 1/base")
+    again = await GitWorkspace(repository, "r1", private).snapshot("lap 1/base")
+    write(repository, {"a.txt": "1\n"})
+    await workspace.snapshot("lap 1/base")
+
+    refs = git(repository, "for-each-ref", "--format=%(refname) %(objectname)", "refs/untilgreen")
+    assert second == again
+    assert refs.splitlines() == [
+        f"refs/untilgreen/r1/lap-1-base {first}",
+        f"refs/untilgreen/r1/lap-1-base-2 {second}",
+    ]
+
+
+@pytest.mark.parametrize("name", ["..", "a..b", "x.lock", ".hidden", "a b~^:?*[\\", "@{", "-dash", "é", ""])
+async def test_any_text_is_a_label_and_a_name_of_a_run(name: str, repository: Path, private: Path) -> None:
+    write(repository, {"a.txt": "1\n"})
+    tree = await GitWorkspace(repository, name, private).snapshot(name)
+
+    assert git(repository, "for-each-ref", "--format=%(objectname)", "refs/untilgreen").split() == [tree]
+
+
+async def test_a_second_look_at_unmoved_files_costs_one_look(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    os.utime(repository / "a.txt", (1_000_000_000, 1_000_000_000))
+    log = record_commands(tmp_path, monkeypatch)
+    first = await workspace.snapshot("0")
+    log.write_text("")
+    second = await workspace.snapshot("0")
+    seen = log.read_text().split()
+    log.write_text("")
+    third = await workspace.snapshot("1")
+
+    assert first == second == third
+    assert sorted(seen) == ["add", "ls-files"]
+    assert sorted(log.read_text().split()) == ["add", "ls-files", "update-ref"]
+
+
+async def test_a_snapshot_of_changed_files_takes_few_processes(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    await workspace.snapshot("0")
+    log = record_commands(tmp_path, monkeypatch)
+    write(repository, {"a.txt": "longer\n"})
+    await workspace.snapshot("1")
+
+    assert sorted(log.read_text().split()) == ["add", "ls-files", "update-ref", "write-tree"]
+
+
+def record_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a git in front of git that notes each verb."""
+    log = tmp_path / "verbs"
+    log.touch()
+    (tmp_path / "bin").mkdir()
+    wrapper = tmp_path / "bin" / "git"
+    wrapper.write_text(
+        f"#!{sys.executable}\nimport os, sys\nrest = sys.argv[1:]\n"
+        "while rest[:1] == ['-c']: rest = rest[2:]\n"
+        f"open({str(log)!r}, 'a').write(rest[0] + '\\n')\n"
+        "os.environ['PATH'] = os.environ['PATH'].split(':', 1)[1]\n"
+        "os.execvp('git', ['git', *sys.argv[1:]])\n"
+    )
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+    return log
+
+
+async def test_the_environment_of_the_caller_does_not_lead_git_elsewhere(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    git(elsewhere, "init", "--quiet")
+    for name, value in {
+        "GIT_DIR": str(elsewhere / ".git"),
+        "GIT_WORK_TREE": str(elsewhere),
+        "GIT_INDEX_FILE": str(elsewhere / "index"),
+        "GIT_OBJECT_DIRECTORY": str(elsewhere / "objects"),
+        "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "core.worktree",
+        "GIT_CONFIG_VALUE_0": str(elsewhere),
+        "GIT_EXTERNAL_DIFF": "false",
+        "GIT_TRACE": "1",
+        "GIT_NAMESPACE": "n",
+        "LC_ALL": "de_DE.UTF-8",
+    }.items():
+        monkeypatch.setenv(name, value)
+    before = await workspace.snapshot("0")
+    write(repository, {"a.txt": "2\n"})
+    after = await workspace.snapshot("1")
+    diff = await workspace.diff(before, after)
+    for name in [name for name in os.environ if name.startswith("GIT_") and "CONFIG_G" not in name]:
+        monkeypatch.delenv(name)
+
+    assert diff.splitlines()[-2:] == ["-1", "+2"]
+    assert contents(elsewhere) == {}
+    assert git(repository, "rev-parse", "refs/untilgreen/r1/0").strip() == before
+
+
+async def test_a_diff_is_plain_whatever_is_configured(repository: Path, workspace: GitWorkspace) -> None:
+    for key, value in {
+        "color.ui": "always",
+        "diff.external": "false",
+        "diff.noprefix": "true",
+        "diff.mnemonicPrefix": "true",
+        "diff.renames": "copies",
+        "diff.context": "0",
+        "diff.fake.textconv": "echo converted",
+        "diff.orderFile": "missing",
+    }.items():
+        git(repository, "config", key, value)
+    write(repository, {".gitattributes": "*.txt diff=fake\n*.md -diff\n", "a.txt": "a\nb\n", "b.md": "1\n"})
+    before = await workspace.snapshot("0")
+    write(repository, {"a.txt": "a\nc\n", "b.md": "2\n"})
+    after = await workspace.snapshot("1")
+    (repository / "a.txt").rename(repository / "z.txt")
+    moved = await workspace.snapshot("2")
+
+    lines = (await workspace.diff(before, after)).splitlines()
+    assert [line for line in lines if not line.startswith(("index ", "diff "))] == [
+        *("--- a/a.txt", "+++ b/a.txt", "@@ -1,2 +1,2 @@", " a", "-b", "+c"),
+        *("--- a/b.md", "+++ b/b.md", "@@ -1 +1 @@", "-1", "+2"),
+    ]
+    assert list(await workspace.changes(after, moved)) == [
+        Change(path="a.txt", status="deleted"),
+        Change(path="z.txt", status="added"),
+    ]
+
+
+async def test_a_run_started_in_a_part_of_the_repository_covers_all_of_it(
+    repository: Path, private: Path
+) -> None:
+    write(repository, {"top.txt": "1\n", "part/deep/in.txt": "1\n"})
+    commit(repository)
+    workspace = GitWorkspace(repository / "part" / "deep", "r1", private)
+    before = await workspace.snapshot("0")
+    write(repository, {"top.txt": "2\n", "part/deep/in.txt": "2\n"})
+    after = await workspace.snapshot("1")
+
+    assert workspace.root == repository / "part" / "deep"
+    assert [change.path for change in await workspace.changes(before, after)] == [
+        "part/deep/in.txt",
+        "top.txt",
+    ]
+    await workspace.restore(before, after)
+    assert contents(repository) == {"part/deep/in.txt": b"1\n", "top.txt": b"1\n"}
+
+
+async def test_the_directory_of_the_run_exists_after_a_restore_that_empties_it(
+    repository: Path, private: Path
+) -> None:
+    write(repository, {"top.txt": "1\n"})
+    (repository / "part").mkdir()
+    workspace = GitWorkspace(repository / "part", "r1", private)
+    before = await workspace.snapshot("0")
+    write(repository, {"part/new.txt": "1\n"})
+    await workspace.restore(before, await workspace.snapshot("1"))
+
+    assert contents(repository) == {"part": None, "top.txt": b"1\n"}
+
+
+async def test_a_linked_worktree_has_its_own_files_and_the_refs_of_the_repository(
+    repository: Path, private: Path
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    linked = repository.parent / "linked"
+    git(repository, "worktree", "add", "--quiet", str(linked))
+    before_git = state_of_git(repository)
+    workspace = GitWorkspace(linked, "r1", private)
+    before = await workspace.snapshot("0")
+    write(linked, {"a.txt": "2\n", "b.txt": "3\n"})
+    after = await workspace.snapshot("1")
+    await workspace.restore(before, after)
+
+    assert contents(linked) == {"a.txt": b"1\n"}
+    assert contents(repository) == {"a.txt": b"1\n"}
+    assert state_of_git(repository) == before_git
+    assert git(repository, "rev-parse", "refs/untilgreen/r1/1").strip() == after
+    git(repository, "gc", "--quiet", "--prune=now")
+    await workspace.restore(after, before)
+    assert contents(linked) == {"a.txt": b"2\n", "b.txt": b"3\n"}
+
+
+async def test_a_repository_without_a_commit_can_be_worked_in(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    empty = await workspace.snapshot("0")
+    write(repository, {"a.txt": "1\n"})
+    full = await workspace.snapshot("1")
+    await workspace.restore(empty, full)
+
+    assert contents(repository) == {}
+    await workspace.restore(full, empty)
+    assert contents(repository) == {"a.txt": b"1\n"}
+    assert git(repository, "status", "--porcelain") == "?? a.txt\n"
+
+
+async def test_a_repository_with_longer_hashes_can_be_worked_in(tmp_path: Path, private: Path) -> None:
+    place = tmp_path / "wide"
+    place.mkdir()
+    git(place, "init", "--quiet", "--object-format=sha256")
+    write(place, {"a.txt": "1\n"})
+    commit(place)
+    workspace = GitWorkspace(place, "r1", private)
+    before = await workspace.snapshot("0")
+    write(place, {"a.txt": "2\n"})
+    await workspace.restore(before, await workspace.snapshot("1"))
+
+    assert before == git(place, "rev-parse", "HEAD^{tree}").strip()
+    assert contents(place) == {"a.txt": b"1\n"}
+
+
+@pytest.mark.parametrize("operation", ["merge", "rebase"])
+async def test_a_conflict_stays_the_users_to_resolve(
+    operation: str, repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"a.txt": "base\n", "gone.txt": "base\n"})
+    commit(repository)
+    git(repository, "checkout", "--quiet", "-b", "other")
+    write(repository, {"a.txt": "theirs\n"})
+    (repository / "gone.txt").unlink()
+    commit(repository)
+    git(repository, "checkout", "--quiet", "main")
+    write(repository, {"a.txt": "ours\n", "gone.txt": "ours\n"})
+    commit(repository)
+    git(repository, operation, "other", check=False)
+    unmerged = git(repository, "ls-files", "--unmerged")
+    assert unmerged
+    before_files = contents(repository)
+    before_git = state_of_git(repository)
+
+    before = await workspace.snapshot("0")
+    write(repository, {"a.txt": "resolved by the agent\n"})
+    (repository / "gone.txt").unlink()
+    after = await workspace.snapshot("1")
+    await workspace.restore(before, after)
+
+    assert contents(repository) == before_files
+    assert listed(repository, before) == ["a.txt", "gone.txt"]
+    assert state_of_git(repository) == before_git
+    assert git(repository, "ls-files", "--unmerged") == unmerged
+
+
+async def test_submodules_are_kept_as_their_commit_and_left_alone(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path
+) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    git(library, "init", "--quiet")
+    write(library, {"lib.txt": "1\n"})
+    commit(library)
+    git(
+        repository,
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        str(library),
+        "vendor/lib",
+    )
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    await workspace.prepare()
+    before = await workspace.snapshot("0")
+    write(repository, {"vendor/lib/lib.txt": "dirty\n"})
+    dirty = await workspace.snapshot("1")
+    write(repository, {"a.txt": "2\n"})
+    commit(repository / "vendor" / "lib")
+    moved = await workspace.snapshot("2")
+    done = await workspace.restore(before, moved)
+
+    assert before == dirty
+    assert [change.path for change in await workspace.changes(before, moved)] == ["a.txt", "vendor/lib"]
+    assert done.kept == ("vendor/lib",)
+    assert (repository / "a.txt").read_bytes() == b"1\n"
+    assert (repository / "vendor/lib/lib.txt").read_bytes() == b"dirty\n"
+    assert [
+        warning for warning in workspace.warnings() if "vendor/lib" in warning and "submodules" in warning
+    ]
+
+
+@pytest.mark.parametrize("committed", [True, False])
+async def test_a_repository_inside_the_repository_is_left_alone_and_named(
+    committed: bool, repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    before = await workspace.snapshot("0")
+    quiet = workspace.warnings()
+    write(repository, {"clones/inner/own.txt": "1\n", "clones/notes.txt": "1\n"})
+    git(repository / "clones" / "inner", "init", "--quiet")
+    if committed:
+        commit(repository / "clones" / "inner")
+    after = await workspace.snapshot("1")
+    await workspace.restore(before, after)
+
+    assert quiet == []
+    assert listed(repository, after) == ["a.txt", "clones/notes.txt"]
+    assert contents(repository) == {"a.txt": b"1\n", "clones/inner/own.txt": b"1\n"}
+    assert (repository / "clones/inner/.git/HEAD").exists()
+    assert [warning for warning in workspace.warnings() if "clones/inner" in warning]
+
+
+async def test_what_was_a_repository_inside_is_seen_when_it_no_longer_is(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"inner/own.txt": "1\n"})
+    git(repository / "inner", "init", "--quiet")
+    first = await workspace.snapshot("0")
+    (repository / "inner" / ".git").rename(repository.parent / "moved-away")
+    second = await workspace.snapshot("1")
+
+    assert (listed(repository, first), listed(repository, second)) == ([], ["inner/own.txt"])
+
+
+async def test_a_sparse_checkout_is_not_a_deletion(repository: Path, workspace: GitWorkspace) -> None:
+    write(repository, {"in/a.txt": "1\n", "out/b.txt": "1\n", "top.txt": "1\n"})
+    commit(repository)
+    git(repository, "sparse-checkout", "set", "in")
+    assert contents(repository) == {"in/a.txt": b"1\n", "top.txt": b"1\n"}
+    before = await workspace.snapshot("0")
+    write(repository, {"in/a.txt": "2\n", "out/new.txt": "by the agent\n"})
+    after = await workspace.snapshot("1")
+
+    assert before == git(repository, "rev-parse", "HEAD^{tree}").strip()
+    assert list(await workspace.changes(before, after)) == [
+        Change(path="in/a.txt", status="modified"),
+        Change(path="out/new.txt", status="added"),
+    ]
+    done = await workspace.restore(before, after)
+    assert (done.kept, contents(repository)) == ((), {"in/a.txt": b"1\n", "top.txt": b"1\n"})
+    assert await workspace.snapshot("2") == before
+    await workspace.restore(after, before)
+    assert (repository / "in/a.txt").read_bytes() == b"2\n"
+
+
+async def test_a_state_directory_inside_the_workspace_is_refused(repository: Path) -> None:
+    workspace = GitWorkspace(repository, "r1", repository / "state")
+
+    with pytest.raises(WorkspaceNotReady, match="--state-dir"):
+        await workspace.snapshot("0")
+    assert contents(repository) == {}
+
+
+async def test_the_git_directory_may_hold_the_state(repository: Path) -> None:
+    write(repository, {"a.txt": "1\n"})
+    workspace = GitWorkspace(repository, "r1", repository / ".git" / "untilgreen")
+
+    assert listed(repository, await workspace.snapshot("0")) == ["a.txt"]
+
+
+@pytest.mark.parametrize("stranger", ["", "HEAD", "-h", "0" * 39, "g" * 40])
+async def test_what_is_no_snapshot_is_refused_before_git_sees_it(
+    stranger: str, workspace: GitWorkspace
+) -> None:
+    with pytest.raises(UserError, match="untilgreen show"):
+        await workspace.restore(stranger, None)
+
+
+async def test_snapshots_asked_for_at_once_follow_each_other(
+    repository: Path, workspace: GitWorkspace, private: Path
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    trees: list[str] = []
+
+    async def take(keeper: GitWorkspace, label: str) -> None:
+        trees.append(await keeper.snapshot(label))
+
+    async with anyio.create_task_group() as group:
+        for number in range(5):
+            group.start_soon(take, workspace, f"same-{number}")
+            group.start_soon(take, GitWorkspace(repository, "r1", private), f"other-{number}")
+
+    assert len(set(trees)) == 1
+    assert len(git(repository, "for-each-ref", "refs/untilgreen").splitlines()) == 10
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.002, 0.004, 0.008, 0.016, 0.03])
+async def test_a_cancelled_snapshot_leaves_the_next_one_right(
+    delay: float, repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {f"{number}.txt": f"{number}\n" * 500 for number in range(200)})
+    with anyio.move_on_after(delay):
+        await workspace.snapshot("cancelled")
+    tree = await workspace.snapshot("0")
+
+    assert len(listed(repository, tree)) == 200
+    assert not list((repository / ".git").glob("*.lock"))

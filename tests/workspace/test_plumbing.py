@@ -1,0 +1,51 @@
+"""git fails with its own words and a way out, and hears only what it should."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.workspace.helpers import write
+from untilgreen.errors import UserError, WorkspaceNotReady
+from untilgreen.workspace.git import GitWorkspace
+from untilgreen.workspace.plumbing import Git, GitFailed, surroundings
+
+
+async def test_a_machine_without_git_is_told_to_install_it(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+
+    with pytest.raises(WorkspaceNotReady, match="Install git"):
+        await workspace.snapshot("0")
+
+
+async def test_a_directory_that_is_gone_is_not_mistaken_for_a_missing_git(tmp_path: Path) -> None:
+    with pytest.raises(WorkspaceNotReady, match=r"no directory '.*/gone'"):
+        await Git(place=tmp_path / "gone")("version")
+
+
+async def test_a_failure_has_the_words_of_git(repository: Path) -> None:
+    with pytest.raises(GitFailed, match=r"`git cat-file` failed in .* Not a valid object name") as failure:
+        await Git(place=repository)("cat-file", "-p", "no-such-name")
+
+    assert isinstance(failure.value, UserError)
+    assert str(failure.value).endswith("Mend that, and start again.")
+
+
+async def test_a_failure_without_words_is_still_a_sentence(repository: Path) -> None:
+    with pytest.raises(GitFailed, match="it gave no reason"):
+        await Git(place=repository)("diff", "--quiet", "--no-index", "/dev/null", "/etc/hostname")
+
+
+def test_only_the_variables_that_find_git_itself_are_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GIT_DIR", "GIT_SOMETHING_NEW", "GIT_EXEC_PATH", "GIT_SSH_COMMAND"):
+        monkeypatch.setenv(name, "x")
+    seen = {name for name in surroundings() if name.startswith("GIT_")}
+
+    assert seen == {
+        *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH", "GIT_SSH_COMMAND"),
+        *("GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT"),
+    }
+    assert surroundings()["PATH"] == os.environ["PATH"]
