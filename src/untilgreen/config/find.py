@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import stat
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,41 +14,96 @@ from untilgreen.errors import ConfigError
 
 SPEC = "untilgreen.toml"
 PYPROJECT = "pyproject.toml"
+_TABLE = ("tool", "untilgreen")
+_AT = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", re.DOTALL)
 
 
 def find(start: Path) -> Path | None:
-    """The nearest spec from here up to the root of the repository."""
+    """The nearest spec from here up to the root of the repository.
+
+    Without a repository the search ends below a directory that strangers share, such as /tmp: what they
+    leave there would be run.
+    """
+    start = start.absolute()
     for folder in (start, *start.parents):
-        if (folder / SPEC).is_file():
+        if folder != start and _shared(folder):
+            return None
+        if _if_allowed((folder / SPEC).is_file):
             return folder / SPEC
-        if (folder / PYPROJECT).is_file() and "tool.untilgreen" in _text(folder / PYPROJECT):
+        if _has_our_table(folder / PYPROJECT):
             return folder / PYPROJECT
-        if (folder / ".git").exists():
+        if _if_allowed((folder / ".git").exists):
             return None
     return None
 
 
 def read(path: Path, shown: str | None = None) -> tuple[dict[str, Any], Source]:
     """The values of a spec file, and the source that errors about them name."""
-    name, text = shown or path.name, _text(path)
-    try:
-        values: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{name} is no valid TOML: {error}.") from error
+    name = shown or path.name
+    text = _text(path, name)
+    values = _parsed(text, name)
     if path.name != PYPROJECT:
         return values, Source(name, path, text)
-    tool = values.get("tool", {}).get("untilgreen", {})
-    if not isinstance(tool, dict):
-        raise ConfigError(f"{name}: tool.untilgreen must be a table.")
-    return tool, Source(name, path, text, ("tool", "untilgreen"))
+    inner: Any = values
+    for key in _TABLE:
+        inner = inner.get(key) if isinstance(inner, dict) else None
+    if inner is None:
+        raise ConfigError(f"{name} has no table [tool.untilgreen]. Add it, or name another file.")
+    source = Source(name, path, text, _TABLE)
+    if not isinstance(inner, dict):
+        raise ConfigError(f"{source.place(())}: tool.untilgreen must be a table. Write [tool.untilgreen].")
+    return inner, source
 
 
-def _text(path: Path) -> str:
+def _parsed(text: str, name: str) -> dict[str, Any]:
     try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path.name} is not UTF-8: {error}. Save it as UTF-8.") from error
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ConfigError(f"{name} is nested too deeply to be read. Make it simpler.") from error
+    except ValueError as error:  # not only TOMLDecodeError: a number may have too many digits
+        at = _AT.fullmatch(str(error))
+        line = f", line {at['line']}" if at and at["line"] else ""
+        what = at["what"] if at else str(error)
+        end = " (at its end)" if at and not at["line"] else ""
+        raise ConfigError(f"{name}{line}: this is not TOML: {what}{end}. Correct it.") from error
+
+
+def _text(path: Path, name: str) -> str:
+    try:
+        content = path.read_bytes()
     except OSError as error:
         raise ConfigError(
-            f"{path.name} can't be read: {error.strerror}. Name another with --config."
+            f"{name} can't be read: {error.strerror}. Make it readable, or name another with --config."
         ) from error
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{name}, line {line}: this is not UTF-8. Save the file as UTF-8.") from error
+
+
+def _has_our_table(path: Path) -> bool:
+    """Most projects have nothing of ours in there, and then it does not matter what else is wrong with it."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    if b"untilgreen" not in content:
+        return False
+    try:
+        tool = tomllib.loads(content.decode("utf-8-sig")).get("tool")
+    except (ValueError, RecursionError):
+        return re.search(rb"^\s*\[\s*tool\s*\.\s*untilgreen\b", content, re.MULTILINE) is not None
+    return isinstance(tool, dict) and "untilgreen" in tool
+
+
+def _shared(folder: Path) -> bool:
+    return _if_allowed(lambda: bool(folder.stat().st_mode & stat.S_ISVTX))
+
+
+def _if_allowed(look: Callable[[], bool]) -> bool:
+    """What may not be looked at is not there."""
+    try:
+        return look()
+    except OSError:
+        return False

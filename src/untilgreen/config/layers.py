@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from untilgreen.config.lines import line_of
+from untilgreen.config.lines import Key, line_of
 from untilgreen.errors import ConfigError
 
-_SHORT_FORMS = {"strategy": ("use", "hybrid"), "agent": ("use", None), "workspace": ("mode", "in-place")}
-"""Keys that may be a plain word, the key it stands for, and the word they have when nothing is said."""
+_WORDS = {"strategy": "use", "agent": "use", "workspace": "mode"}
+"""Keys that may be a plain word, and the key of their table that the word stands for."""
+_INSTEAD_OF = {"agent": "agents", "agents": "agent", "task": "task_file", "task_file": "task"}
+"""Two ways to say one thing: a later layer that has the one drops the other."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Source:
     prefix: tuple[str, ...] = ()
     """Where the spec begins in the file, such as `tool.untilgreen`."""
 
-    def place(self, key: tuple[str, ...]) -> str:
+    def place(self, key: Key) -> str:
         """The source as an error names it."""
         number = line_of(self.text, (*self.prefix, *key)) if self.text else None
         return f"{self.name}, line {number}" if number else self.name
@@ -35,35 +37,27 @@ class Layers:
     """The values that hold, and the source of each."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    sources: dict[tuple[str, ...], Source] = field(default_factory=dict)
+    sources: dict[Key, Source] = field(default_factory=dict)
 
     def add(self, values: Mapping[str, Any], source: Source) -> None:
-        """Tables are merged, everything else is replaced by the later layer."""
-        self._merge(self.values, values, source, ())
+        """Tables are merged, everything else is replaced by the later layer.
+
+        A table that names a strategy, an agent or the kind of a gate replaces what was there: the options
+        of one mean nothing to another. One that has only options adds them.
+        """
+        for key, value in values.items():
+            other = _INSTEAD_OF.get(key)
+            if other in self.values and other not in values:
+                self._make_way(key, value, other)
+            self._lay(self.values, (key,), value, source)
 
     def set(self, path: tuple[str, ...], value: Any, source: Source) -> None:
         """One value by its dotted key."""
-        table = self.values
-        for depth, part in enumerate(path[:-1], 1):
-            inner = table.get(part)
-            if depth == 1 and part in _SHORT_FORMS and not isinstance(inner, dict):
-                key, word = _SHORT_FORMS[part]
-                inner = table[part] = {key: inner or word} if inner or word else {}
-            if inner is None:
-                inner = table[part] = {}
-            if not isinstance(inner, dict):
-                raise ConfigError(
-                    f"{'.'.join(path)}: {'.'.join(path[:depth])} is no table, so it has no keys."
-                )
-            table = inner
-        if isinstance(value, Mapping) and isinstance(table.get(path[-1]), dict):
-            self._merge(table[path[-1]], value, source, path)
-            return
-        self._forget(path)
-        table[path[-1]] = value
-        self._remember(path, value, source)
+        for name in reversed(path):
+            value = {name: value}
+        self.add(value, source)
 
-    def source(self, path: tuple[str, ...]) -> Source | None:
+    def source(self, path: Key) -> Source | None:
         """Who set this key, or the table around it."""
         while path:
             if path in self.sources:
@@ -71,7 +65,7 @@ class Layers:
             path = path[:-1]
         return None
 
-    def error(self, path: tuple[str, ...], message: str) -> ConfigError:
+    def error(self, path: Key, message: str) -> ConfigError:
         """An error that begins with the place of the key."""
         source = self.source(path)
         return ConfigError(f"{source.place(path)}: {message}" if source else message)
@@ -89,30 +83,66 @@ class Layers:
             else:
                 yield (*path, key), value, self.source((*path, key))
 
-    def _merge(
-        self, table: dict[str, Any], values: Mapping[str, Any], source: Source, path: tuple[str, ...]
-    ) -> None:
-        for key, value in values.items():
-            here = (*path, key)
-            if isinstance(value, Mapping) and isinstance(table.get(key), dict):
-                self._merge(table[key], value, source, here)
-                continue
-            self._forget(here)
-            table[key] = _copied(value)
-            self._remember(here, value, source)
+    def _make_way(self, key: str, value: Any, other: str) -> None:
+        if key == "agent" and isinstance(value, Mapping) and not _names(("agent",), value):
+            self._single_out_the_agent()
+        else:
+            del self.values[other]
+            self._forget((other,))
 
-    def _remember(self, path: tuple[str, ...], value: Any, source: Source) -> None:
+    def _single_out_the_agent(self) -> None:
+        """Options of `agent` are meant for the only one of `agents`; among several nobody knows which."""
+        listed = self.values["agents"]
+        if isinstance(listed, list) and len(listed) == 1:
+            source = self.sources[("agents",)]
+            del self.values["agents"]
+            self._forget(("agents",))
+            self._put(self.values, ("agent",), listed[0], source)
+
+    def _lay(self, table: dict[str, Any], path: tuple[str, ...], value: Any, source: Source) -> None:
+        if isinstance(value, Mapping) and not _names(path, value):
+            self._spell_out(table, path)
+            below = table.get(path[-1])
+            if isinstance(below, dict):
+                for key, inner in value.items():
+                    self._lay(below, (*path, key), inner, source)
+                return
+        self._put(table, path, value, source)
+
+    def _spell_out(self, table: dict[str, Any], path: tuple[str, ...]) -> None:
+        """A plain word becomes a table, so that options can be laid beside it."""
+        word = table.get(path[-1])
+        if len(path) == 1 and path[0] in _WORDS and isinstance(word, str):
+            self._put(table, path, {_WORDS[path[0]]: word}, self.sources[path])
+
+    def _put(self, table: dict[str, Any], path: tuple[str, ...], value: Any, source: Source) -> None:
+        self._forget(path)
+        table[path[-1]] = _copied(value)
+        self._remember(path, value, source)
+
+    def _remember(self, path: Key, value: Any, source: Source) -> None:
         self.sources[path] = source
         if isinstance(value, Mapping):
             for key, inner in value.items():
                 self._remember((*path, key), inner, source)
 
-    def _forget(self, path: tuple[str, ...]) -> None:
+    def _forget(self, path: Key) -> None:
         for known in [known for known in self.sources if known[: len(path)] == path]:
             del self.sources[known]
+
+
+def _names(path: tuple[str, ...], table: Mapping[str, Any]) -> bool:
+    """Whether the table says which strategy, agent or gate is meant, and does not only give options."""
+    match path:
+        case (key,) if key in _WORDS:
+            return _WORDS[key] in table
+        case ("gates", _):
+            return "use" in table or "kind" in table
+        case _:
+            return False
 
 
 def _copied(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _copied(inner) for key, inner in value.items()}
-    return list(value) if isinstance(value, list | tuple) else value
+    return [_copied(inner) for inner in value] if isinstance(value, list | tuple) else value

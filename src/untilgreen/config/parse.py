@@ -1,0 +1,149 @@
+"""From the values that hold to a spec that makes sense; the first wrong one is named with its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from untilgreen.config.gates import check_gate, gate_of
+from untilgreen.config.layers import Layers
+from untilgreen.config.parts import AGENT_FORMS, NOTIFIER_FORMS, check_part, distinct, part_of, parts_of
+from untilgreen.config.schema import IN_PLACE, STRATEGY, Spec, SpecFile, kinds_of
+from untilgreen.config.values import check_known, check_plain, check_type
+from untilgreen.core.limits import Limits
+from untilgreen.core.model import PartSpec
+from untilgreen.errors import ConfigError
+
+PROFILES = "profiles"
+_LATER = {"integrity": "the integrity gate is not there yet. Remove the table until it is."}
+_LATER_MODES = {"worktree": ("setup", "copy")}
+_BOTH = (("task", "task_file"), ("agent", "agents"))
+_LIMIT = re.compile(r"limits\.(\w+)")
+_TAG = re.compile(r"</?promise>", re.IGNORECASE)
+
+
+def parse(layers: Layers, task: str | None) -> Spec:
+    """Check every key by itself, and then whether they make sense together."""
+    check(layers)
+    _check_pairs(layers)
+    file = msgspec.convert(layers.values, SpecFile)
+    return Spec(
+        task=_task(task if task is not None else file.task),
+        agents=_agents(layers, file),
+        strategy=part_of(layers, ("strategy",), file.strategy, default=STRATEGY),
+        detectors=parts_of(layers, "detectors", file.detectors),
+        notify=parts_of(layers, "notify", file.notify, NOTIFIER_FORMS),
+        gates=tuple(gate_of(layers, name, table) for name, table in file.gates.items()),
+        limits=_limits(layers, file.limits),
+        workspace={"mode": IN_PLACE},
+        file=file,
+    )
+
+
+def check(layers: Layers) -> None:
+    """Every key by itself: that it is known, and that its value is one that it can have."""
+    check_plain(layers, layers.values)
+    for key in layers.values:
+        if key in _LATER:
+            raise layers.error((key,), _LATER[key])
+        if key == PROFILES:
+            raise layers.error((key,), "profiles can be given only in the spec file. Write them there.")
+    kinds = kinds_of(SpecFile)
+    check_known(layers, (), layers.values, kinds, "there is no key")
+    for key, value in layers.values.items():
+        check_type(layers, (key,), value, kinds[key])
+    for name, table in layers.values.get("gates", {}).items():
+        check_gate(layers, name, table)
+    _check_parts(layers, layers.values)
+    _check_limits(layers, layers.values.get("limits", {}))
+    _check_workspace(layers, layers.values.get("workspace", IN_PLACE))
+    if "promise" in layers.values:
+        _check_promise(layers, layers.values["promise"])
+
+
+def _check_pairs(layers: Layers) -> None:
+    for one, other in _BOTH:
+        if one in layers.values and other in layers.values:
+            options = (
+                one == "agent" and isinstance(layers.values[one], dict) and "use" not in layers.values[one]
+            )
+            way_out = "Write the options into `agents`." if options else "Keep one."
+            raise layers.error((one,), f"`{one}` and `{other}` are both there. {way_out}")
+
+
+def _check_parts(layers: Layers, values: Mapping[str, Any]) -> None:
+    for key, forms in (("agent", AGENT_FORMS), ("strategy", None)):
+        if key in values:
+            check_part(layers, (key,), values[key], forms)
+    for key, forms in (("agents", AGENT_FORMS), ("notify", NOTIFIER_FORMS), ("detectors", None)):
+        parts_of(layers, key, values.get(key, ()), forms)
+
+
+def _check_limits(layers: Layers, limits: Mapping[str, Any]) -> None:
+    kinds = kinds_of(Limits)
+    check_known(layers, ("limits",), limits, kinds, "there is no limit")
+    for key, value in limits.items():
+        kind = kinds[key] if key == "unknown_cost" else float | str
+        check_type(layers, ("limits", key), value, kind)
+        # The price lets `unknown_cost = "estimate"` stand alone; a lone limit never makes all unlimited.
+        _limits(layers, {"token_price": 1.0, key: value})
+
+
+def _limits(layers: Layers, written: Mapping[str, Any]) -> Limits:
+    try:
+        return Limits(**written)
+    except ConfigError as error:
+        about = _LIMIT.match(str(error))
+        path = ("limits", about[1]) if about else ("limits",)
+        raise layers.error(path, str(error)) from error
+
+
+def _check_workspace(layers: Layers, written: str | Mapping[str, Any]) -> None:
+    table = {"mode": written} if isinstance(written, str) else written
+    known_later = {key: mode for mode, keys in _LATER_MODES.items() for key in keys}
+    for key in table:
+        if key in known_later:
+            raise layers.error(
+                ("workspace", key),
+                f"workspace.{key} belongs to the mode {known_later[key]!r}, which is not there yet. "
+                "Remove it until it is.",
+            )
+    check_known(layers, ("workspace",), table, ("mode",), "the workspace has no key")
+    mode = table.get("mode", IN_PLACE)
+    if isinstance(mode, str) and mode in _LATER_MODES:
+        raise layers.error(
+            ("workspace", "mode"), f"the workspace mode {mode!r} is not there yet. Use {IN_PLACE!r}."
+        )
+    if mode != IN_PLACE:
+        raise layers.error(("workspace", "mode"), f"the workspace mode can't be {mode!r}. Use {IN_PLACE!r}.")
+
+
+def _check_promise(layers: Layers, promise: str) -> None:
+    if _TAG.search(promise):
+        text = _TAG.sub("", promise).strip() or "DONE"
+        raise layers.error(
+            ("promise",), f"promise = {promise!r} has the tag in it. Write only its text: {text!r}."
+        )
+    if not promise.strip() or len(promise.splitlines()) > 1:
+        raise layers.error(
+            ("promise",), f"promise = {promise!r} must be some words on one line, for example 'DONE'."
+        )
+
+
+def _task(task: str | None) -> str:
+    wanted = (task or "").strip()
+    if not wanted:
+        raise ConfigError(
+            "There is no task. Give it as an argument, with -f FILE, on stdin, or as `task` in the spec."
+        )
+    check_plain(Layers(), wanted, ("task",))
+    return wanted
+
+
+def _agents(layers: Layers, file: SpecFile) -> tuple[PartSpec, ...]:
+    if file.agent is not None:
+        return (part_of(layers, ("agent",), file.agent, AGENT_FORMS),)
+    return distinct(parts_of(layers, "agents", file.agents, AGENT_FORMS))
