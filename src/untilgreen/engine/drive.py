@@ -24,7 +24,7 @@ from untilgreen.engine.parts import Parts
 from untilgreen.engine.runner import Runner
 from untilgreen.engine.seat import Seat
 from untilgreen.engine.store import RunFolder, Store
-from untilgreen.errors import JournalError, UntilgreenError
+from untilgreen.errors import JournalError
 from untilgreen.journal.file import FileJournal
 from untilgreen.ports import Clock, Workspace
 from untilgreen.process.note import GRACE_SECONDS, end_left_behind
@@ -46,12 +46,18 @@ async def start(plan: Plan, store: Store, clock: Clock | None = None) -> RunFold
     try:
         with DirectoryClaim(root or begin, run=folder.id, state_dir=store.state_dir):
             wiring.copy_code(plan, folder.code)
-    except UntilgreenError:
+    except BaseException:  # also a Ctrl-C: half a run is none
         shutil.rmtree(folder.path)
         raise
     started = RunStarted(at=now, run=folder.id, plan=plan, version=__version__)
     await FileJournal(folder.journal).append(started)
     return folder
+
+
+async def discard(folder: RunFolder) -> None:
+    """Forget a run that could not begin; one that has begun stays."""
+    if len(await FileJournal(folder.journal).events()) <= 1:
+        shutil.rmtree(folder.path)
 
 
 async def state_of(folder: RunFolder) -> RunState:
@@ -86,8 +92,11 @@ async def drive(
             parts = _parts(plan, folder, workspace, clock, tuple(watchers))
             bus = Bus(listeners, wiring.notifiers_of(plan, wiring.copies_in(plan, folder.code)))
             runner = Runner(FileJournal(folder.journal), parts, seat, bus)
-            async with bus.notifying() if plan.notify else nullcontext():
-                return await _beside(runner, folder, signals=signals)
+            try:
+                async with bus.notifying() if plan.notify else nullcontext():
+                    return await _beside(runner, folder, signals=signals)
+            except BaseExceptionGroup as several:
+                raise _only(several) from several
 
 
 def _parts(
@@ -126,10 +135,19 @@ async def _heed_signals(runner: Runner, folder: RunFolder, *, task_status: TaskS
     with anyio.open_signal_receiver(*SIGNALS) as received:
         task_status.started()
         async for number in received:
-            if runner.attached and runner.state.away is None:
+            while not runner.attached:  # noqa: ASYNC110 - it is about to be
+                await anyio.sleep(LOOK_SECONDS / 10)
+            if runner.state.away is None:
                 await runner.interrupt(signal.Signals(number).name)
             else:
                 await end_what_runs(folder, grace=0.0)
+
+
+def _only(error: BaseException) -> BaseException:
+    """The one thing that went wrong, out of the groups around it."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 async def end_what_runs(folder: RunFolder, grace: float) -> None:

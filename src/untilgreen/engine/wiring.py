@@ -30,7 +30,7 @@ START = "start"
 
 def plan_of(loaded: Loaded, start: Path) -> Plan:
     """Resolve every name once, so that a wrong one is said before anything starts."""
-    spec, base = loaded.spec, loaded.base
+    spec, base = loaded.spec, loaded.base.absolute()
     if not spec.agents:
         raise ConfigError(
             "There is no agent. Name one with --agent, for example --agent 'cmd:./fix.sh', "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from untilgreen.core.model import Verdict
 from untilgreen.core.state import Iteration, RunState
 from untilgreen.surfaces.render import ASCII_MARKS, MARKS
-from untilgreen.surfaces.text import short
+from untilgreen.surfaces.text import padded, places, short
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII_BLOCKS = "0123456789"
@@ -23,7 +23,7 @@ def picture(state: RunState, *, width: int = 80, ascii_only: bool = False) -> st
     if not laps:
         return "no lap is over yet"
     names = [short(gate.name, LONGEST_NAME) for gate in state.plan.gates]
-    margin = max(map(len, (*names, "score"))) + 2
+    margin = max(map(places, (*names, "score"))) + 2
     cells = {lap.number: _column(state, lap, ascii_only) for lap in laps}
     wide = {lap.number: max(len(str(lap.number)), *map(len, cells[lap.number])) for lap in laps}
     shown = _that_fit(laps, wide, width - margin)
@@ -32,7 +32,7 @@ def picture(state: RunState, *, width: int = 80, ascii_only: bool = False) -> st
         rows.append([name, *(cells[lap.number][place] for lap in shown)])
     hidden = len(laps) - len(shown)
     lines = [
-        row[0].ljust(margin)
+        padded(row[0], margin)
         + " ".join(cell.ljust(wide[lap.number]) for cell, lap in zip(row[1:], shown, strict=True))
         for row in rows
     ]

@@ -19,6 +19,8 @@ def status(state: RunState) -> str:
     """One word for where a run stands."""
     if state.outcome is not None:
         return str(state.outcome)
+    if state.ending is not None:
+        return "ending"
     if state.halted is not None:
         return "halted"
     if state.asked is not None:
@@ -76,8 +78,8 @@ def _lap(lap: Iteration) -> dict[str, Any]:
     }
 
 
-def summary(state: RunState, *, width: int, ascii_only: bool) -> list[str]:
-    """What a person wants to know when a run was left."""
+def summary(state: RunState, *, width: int, ascii_only: bool, flags: str = "") -> list[str]:
+    """What a person wants to know when a run was left; `flags` end every command that is named."""
     lines = [picture(state, width=width, ascii_only=ascii_only), ""]
     lines.append(f"{status(state)}: {short(_why(state), 400)}")
     if state.outcome is Outcome.CLAIMED:
@@ -87,7 +89,7 @@ def summary(state: RunState, *, width: int, ascii_only: bool) -> list[str]:
     laps = len(state.iterations)
     lines.append(f"{laps} lap{'' if laps == 1 else 's'} in {show_duration(state.elapsed)}{tokens}{spent}")
     lines += _what_is_left(state)
-    return lines + _how_to_go_on(state)
+    return lines + _how_to_go_on(state, flags)
 
 
 def _why(state: RunState) -> str:
@@ -104,29 +106,29 @@ def _why(state: RunState) -> str:
 
 def _what_is_left(state: RunState) -> list[str]:
     best = state.best
-    if state.outcome is None or best is None or best.snapshot is None:
+    if state.outcome is None or not state.iterations or best is None or best.snapshot is None:
         return []
     if state.final_snapshot == best.snapshot and state.outcome not in GOOD:
-        return [f"The files are those of lap {best.lap}, the best one."]
+        untouched = " (before the first turn)" if best.lap == 0 else ""
+        return [f"The files are those of lap {best.lap}{untouched}, the best one."]
     return []
 
 
-def _how_to_go_on(state: RunState) -> list[str]:
+def _how_to_go_on(state: RunState, flags: str) -> list[str]:
     if state.asked is not None and state.outcome is None:
-        choices = " | ".join(state.asked.choices)
+        choices = inert(" | ".join(state.asked.choices))
+        first = shlex.quote(inert(state.asked.choices[0]))
         return [
-            f"Answer with: untilgreen answer {state.run} {shlex.quote(state.asked.choices[0])}  ({choices})"
+            f"Answer with: untilgreen answer {state.run} {first}{flags}  ({choices}), "
+            f"then go on with: untilgreen resume {state.run}{flags}"
         ]
     if state.outcome is None:
-        return [f"Go on with: untilgreen resume {state.run}"]
-    return [f"Look closer with: untilgreen show {state.run}, untilgreen diff {state.run}"]
+        return [f"Go on with: untilgreen resume {state.run}{flags}"]
+    return [f"Look closer with: untilgreen show {state.run}{flags}, untilgreen diff {state.run}{flags}"]
 
 
-def restored_lines(run: str, before: str, kept: tuple[str, ...], lap: int) -> list[str]:
-    """What was put back, what was left alone, and the way back."""
-    lines = [f"The files are those of lap {lap}."]
-    if kept:
-        names = ", ".join(map(inert, kept))
-        lines.append(f"Left alone, since somebody else changed them meanwhile: {names}")
-    lines.append(f"To get back what was there before: untilgreen restore {run} --snapshot {before[:12]}")
-    return lines
+def restored_lines(run: str, before: str, kept: tuple[str, ...], flags: str = "") -> list[str]:
+    """What a restore left alone, and the way back from it."""
+    left = f"Left alone, since somebody else changed them meanwhile: {', '.join(map(inert, kept))}"
+    back = f"To get back what was there before: untilgreen restore {run} --snapshot {before[:12]}{flags}"
+    return [left, back] if kept else [back]

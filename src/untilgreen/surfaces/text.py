@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?")
 _CONTROLS = {code: None for code in (*range(0x00, 0x20), *range(0x7F, 0xA0))}
 _CONTROLS_BUT_LINES = {code: None for code in _CONTROLS if code not in (0x09, 0x0A)}
 _TRICKS = {code: "�" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 """Characters that turn the direction of writing, and can make a line read as another."""
+_PLAIN = str.maketrans({"…": "...", "·": "-", "×": "x", "–": "-", "’": "'"})
 
 
 def inert(text: str) -> str:
@@ -23,6 +25,36 @@ def inert_lines(text: str) -> str:
 
 
 def short(text: str, width: int) -> str:
-    """One inert line of at most so many characters."""
+    """One inert line that takes at most so many places on a terminal."""
     line = " ".join(inert(text).split())
-    return line if len(line) <= width else line[: max(0, width - 1)] + "…"
+    return line if places(line) <= width else _begin(line, width - 1) + "…"
+
+
+def padded(text: str, width: int) -> str:
+    """The text and blanks up to that width."""
+    return text + " " * (width - places(text))
+
+
+def places(text: str) -> int:
+    """How many places a line takes on a terminal; some characters take two, some none."""
+    return len(text) if text.isascii() else sum(map(_places, text))
+
+
+def in_ascii(text: str) -> str:
+    """Our own signs in plain characters; what others wrote stays as it is."""
+    return text.translate(_PLAIN)
+
+
+def _begin(line: str, width: int) -> str:
+    taken = 0
+    for position, character in enumerate(line):
+        taken += _places(character)
+        if taken > width:
+            return line[:position]
+    return line
+
+
+def _places(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Me", "Mn"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1

@@ -12,7 +12,9 @@ import msgspec
 from untilgreen.core.events import Event
 from untilgreen.core.state import RunState
 from untilgreen.ports import Activity
+from untilgreen.surfaces import streams
 from untilgreen.surfaces.render import line
+from untilgreen.surfaces.text import in_ascii, short
 
 
 class View(Protocol):
@@ -51,14 +53,11 @@ class Lines:
     def on_activity(self, activity: Activity) -> None:
         """Said only when asked for."""
         if self._verbose:
-            from untilgreen.surfaces.text import short
-
             self._say(f"  {activity.kind}: {short(activity.text, 300)}", time.time())
 
     def _say(self, text: str, at: float) -> None:
         stamp = time.strftime("%H:%M:%S", time.localtime(at))
-        sys.stderr.write(f"{stamp} {text}\n")
-        sys.stderr.flush()
+        streams.write(sys.stderr, f"{stamp} {in_ascii(text) if self._ascii else text}\n")
 
 
 class Json:
@@ -66,10 +65,8 @@ class Json:
 
     def on_event(self, event: Event, state: RunState) -> None:
         """As it stands in the journal, under the key `event`."""
-        sys.stdout.buffer.write(
-            msgspec.json.encode({"type": "event", "run": state.run, "event": event}) + b"\n"
-        )
-        sys.stdout.flush()
+        told = msgspec.json.encode({"type": "event", "run": state.run, "event": event})
+        streams.write_bytes(sys.stdout, told + b"\n")
 
     def on_activity(self, activity: Activity) -> None:
         """Left to the transcript."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import secrets
 import time
 from typing import Annotated
@@ -11,8 +10,9 @@ import anyio
 from cyclopts import Parameter
 
 from untilgreen.core.receive import Answer, Arrival, Cancel, Pause, Steer, Stop
-from untilgreen.engine.mail import deliver
+from untilgreen.engine.mail import conclude, deliver
 from untilgreen.errors import UserError
+from untilgreen.surfaces.cli.look import me
 from untilgreen.surfaces.cli.options import HERE, Place
 from untilgreen.surfaces.cli.say import out
 
@@ -27,7 +27,7 @@ def stop(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE) -
     run
         Its id, the beginning of it, or @last.
     """
-    stop = Stop(at=time.time(), by=_me(), reason=reason or "stopped by command")
+    stop = Stop(at=time.time(), by=me(), reason=reason or "stopped by command")
     return _send(run, place, stop, "will end after this lap")
 
 
@@ -39,7 +39,7 @@ def cancel(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE)
     run
         Its id, the beginning of it, or @last.
     """
-    cancel = Cancel(at=time.time(), by=_me(), reason=reason or "cancelled by command")
+    cancel = Cancel(at=time.time(), by=me(), reason=reason or "cancelled by command")
     return _send(run, place, cancel, "is cancelled")
 
 
@@ -51,7 +51,7 @@ def pause(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE) 
     run
         Its id, the beginning of it, or @last.
     """
-    pause = Pause(at=time.time(), by=_me(), reason=reason or "paused by command")
+    pause = Pause(at=time.time(), by=me(), reason=reason or "paused by command")
     return _send(run, place, pause, "starts no further turn")
 
 
@@ -65,7 +65,7 @@ def steer(run: str, note: str, /, *, place: Place = HERE) -> int:
     note
         What the agent should know.
     """
-    steer = Steer(at=time.time(), by=_me(), id=secrets.token_hex(8), note=note)
+    steer = Steer(at=time.time(), by=me(), id=secrets.token_hex(8), note=note)
     return _send(run, place, steer, "will tell its agent")
 
 
@@ -89,25 +89,21 @@ def answer(
     argument
         What the choice needs: the lap for rollback, the name for agent.
     """
-    reply = Answer(at=time.time(), by=_me(), choice=choice, argument=argument, note=note)
+    reply = Answer(at=time.time(), by=me(), choice=choice, argument=argument, note=note)
     return _send(run, place, reply, "has its answer")
 
 
 def _send(run: str, place: Place, arrival: Arrival, taken: str) -> int:
-    folder = place.find(run)
+    folder, store = place.find(run), place.store()
 
     async def send() -> str:
-        return await deliver(folder, arrival)
+        refused = await deliver(folder, arrival)
+        if not refused:
+            await conclude(folder, store)
+        return refused
 
     refused = anyio.run(send)
     if refused:
         raise UserError(refused)
     out(f"Run {folder.id} {taken}.")
     return 0
-
-
-def _me() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "somebody"

@@ -16,7 +16,7 @@ from untilgreen.config.load import Request, load
 from untilgreen.engine.drive import start
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.wiring import plan_of
-from untilgreen.surfaces.cli.drive import drive_shown
+from untilgreen.surfaces.cli.drive import Shown, drive_shown
 from untilgreen.surfaces.cli.say import out, tell
 from untilgreen.testing.demo.project import TASK, make_project
 
@@ -55,7 +55,8 @@ def demo(
         return await start(plan_of(load(request), project), store)
 
     tell(f"A small project with failing tests is in {project}.")
-    code = drive_shown(anyio.run(begin), store, json=json, quiet=False, verbose=False, no_input=True)
+    shown = Shown(json=json, flags=f" --state-dir {store.state_dir}")
+    code = drive_shown(anyio.run(begin), store, shown, no_input=True)
     if not json:
         out(f"Everything is still there to look at: {folder}")
     return code if not stuck else 0

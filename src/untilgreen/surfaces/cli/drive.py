@@ -5,25 +5,29 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
+import time
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import anyio
 from cyclopts import Parameter
 
 from untilgreen.core.events import Event, Restored
-from untilgreen.core.exits import GATE, NOT_GREEN, OK, exit_code
+from untilgreen.core.exits import GATE, NOT_GREEN, OK, SIGINT, exit_code
 from untilgreen.core.model import Verdict
+from untilgreen.core.receive import Resume
 from untilgreen.core.state import RunState
 from untilgreen.engine.checking import Checked, check_once
-from untilgreen.engine.drive import drive, start
+from untilgreen.engine.drive import discard, drive, start
+from untilgreen.engine.mail import let_go_on
 from untilgreen.engine.seat import TERMINAL, UNATTENDED
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.wiring import plan_of
-from untilgreen.errors import UserError
-from untilgreen.journal.file import FileJournal
+from untilgreen.errors import PluginFailed, UserError, WorkspaceNotReady
 from untilgreen.surfaces import result
+from untilgreen.surfaces.cli.look import me, read
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Place, SpecFlags
-from untilgreen.surfaces.cli.say import ascii_only, out, out_json, tell, version_line
+from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tell, version_line
 from untilgreen.surfaces.render import ASCII_MARKS, MARKS, verdict_words
 from untilgreen.surfaces.text import inert, inert_lines
 from untilgreen.surfaces.views import choose
@@ -60,7 +64,12 @@ def run(
         return await start(plan, store)
 
     folder = anyio.run(begin)
-    return drive_shown(folder, store, json=json, quiet=quiet, verbose=verbose, no_input=no_input)
+    shown = Shown(json=json, quiet=quiet, verbose=verbose, flags=place.flags)
+    try:
+        return drive_shown(folder, store, shown, no_input=no_input)
+    except WorkspaceNotReady:
+        anyio.run(discard, folder)
+        raise
 
 
 def resume(
@@ -81,7 +90,16 @@ def resume(
         Its id, the beginning of it, or @last.
     """
     folder = place.find(run)
-    return drive_shown(folder, place.store(), json=json, quiet=quiet, verbose=verbose, no_input=no_input)
+
+    async def end_the_pause() -> bool:
+        return await let_go_on(folder, Resume(at=time.time(), by=me()))
+
+    if anyio.run(end_the_pause):
+        out(f"Run {folder.id} goes on where it is driven.")
+        out(f"Watch it with: untilgreen follow {folder.id}{place.flags}")
+        return OK
+    shown = Shown(json=json, quiet=quiet, verbose=verbose, flags=place.flags)
+    return drive_shown(folder, place.store(), shown, no_input=no_input)
 
 
 def check(
@@ -94,7 +112,7 @@ def check(
 
     Exits with 0 when all required gates are green, 1 when one is red, 6 when one can't run.
     """
-    loaded = spec.load(place.start, "check")
+    loaded = replace(spec, file=None).load(place.start, "check")
     if not loaded.spec.gates:
         raise UserError(
             "There is no gate to check. Add one: --gate 'pytest -q', or [gates.NAME] in the spec."
@@ -122,26 +140,36 @@ def check(
     return code
 
 
-def drive_shown(
-    folder: RunFolder, store: Store, *, json: bool, quiet: bool, verbose: bool, no_input: bool
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """How a run is shown while it is driven."""
+
+    json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+    flags: str = ""
+    """What printed commands end with."""
+
+
+def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool) -> int:
     """The same for a new run and an old one."""
     seat = UNATTENDED if no_input or not sys.stdin.isatty() else TERMINAL
-    plain = ascii_only()
     restored: list[Restored] = []
 
     def remember(event: Event, state: RunState) -> None:
         if isinstance(event, Restored) and state.ending is not None:
             restored.append(event)
 
-    if json:
+    if shown.json:
         version_line()
-    elif not quiet:
-        tell(f"run {folder.id} · everything about it is in {folder.path}")
+    elif not shown.quiet:
+        tell(f"run {folder.id} · everything about it is in {inert(str(folder.path))}")
 
-    async def go() -> tuple[RunState, str]:
-        with choose(json=json, quiet=quiet, verbose=verbose, ascii_only=plain) as view:
-            state = await drive(
+    async def go() -> None:
+        with choose(
+            json=shown.json, quiet=shown.quiet, verbose=shown.verbose, ascii_only=ascii_only()
+        ) as view:
+            await drive(
                 folder,
                 store,
                 seat,
@@ -149,18 +177,27 @@ def drive_shown(
                 watchers=(view.on_activity,),
                 signals=True,
             )
-        journal = FileJournal(folder.journal)
-        await journal.events()
-        return state, journal.head
 
-    state, head = anyio.run(go)
-    if json:
-        out_json(result.as_json(state, head))
-    else:
-        for line in result.summary(state, width=shutil.get_terminal_size().columns, ascii_only=plain):
-            out(line)
-        for event in restored[-1:]:
-            for line in result.restored_lines(folder.id, event.before, event.kept, event.lap):
-                out(line)
-        out(f"journal head {head}")
+    try:
+        anyio.run(go)
+    except PluginFailed as error:
+        complain(str(error))
+    except KeyboardInterrupt:  # before anybody listened for signals
+        complain("interrupted", f"untilgreen resume {folder.id}{shown.flags}")
+        return SIGINT
+    state, head = read(folder)
+    _say_how_it_went(state, head, restored, shown)
     return exit_code(state)
+
+
+def _say_how_it_went(state: RunState, head: str, restored: list[Restored], shown: Shown) -> None:
+    if shown.json:
+        out_json(result.as_json(state, head))
+        return
+    width = shutil.get_terminal_size().columns
+    for line in result.summary(state, width=width, ascii_only=ascii_only(), flags=shown.flags):
+        out(line)
+    for event in restored[-1:]:
+        for line in result.restored_lines(state.run, event.before, event.kept, shown.flags):
+            out(line)
+    out(f"journal head {head}")

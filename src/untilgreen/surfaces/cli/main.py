@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 import traceback
 
 from cyclopts import App, CycloptsError, Parameter
 
 from untilgreen import __version__
 from untilgreen.core.exits import AGENT, CRASHED, OK, SIGINT, USAGE
-from untilgreen.errors import AgentUnavailable, JournalError, UntilgreenError, UserError
-from untilgreen.surfaces.cli.say import complain
+from untilgreen.errors import AgentUnavailable, JournalError, JournalLocked, UntilgreenError, UserError
+from untilgreen.surfaces.cli.say import complain, settled_streams
 
 _HERE = "untilgreen.surfaces.cli"
 VERBS = {
@@ -50,6 +49,11 @@ def make_app() -> App:
 
 def call(arguments: list[str]) -> int:
     """Do what the arguments say; the result is the exit code."""
+    with settled_streams():
+        return _call(arguments)
+
+
+def _call(arguments: list[str]) -> int:
     try:
         result = make_app()(
             arguments,
@@ -62,7 +66,7 @@ def call(arguments: list[str]) -> int:
         verb = arguments[0] if arguments and arguments[0] in VERBS else ""
         complain(str(error), f"untilgreen {verb} --help".replace("  ", " "))
         return USAGE
-    except UserError as error:
+    except (UserError, JournalLocked) as error:
         complain(str(error))
         return USAGE
     except AgentUnavailable as error:
@@ -74,9 +78,6 @@ def call(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         complain("interrupted")
         return SIGINT
-    except BrokenPipeError:  # the reader of a pipe left, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
     except Exception as error:
         return _defect(error)
     return result if isinstance(result, int) else OK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,11 +36,17 @@ class Place:
         start = self.directory.expanduser().resolve()
         if not start.is_dir():
             raise UserError(f"There is no directory {str(self.directory)!r}. Name another with -C.")
+        _readable(str(start), "The directory's name")
         return start
 
     def store(self) -> Store:
         """The place of all runs."""
         return Store(self.state_dir or default_state_dir())
+
+    @property
+    def flags(self) -> str:
+        """What a printed command has to repeat to mean the same runs."""
+        return f" --state-dir {shlex.quote(str(self.state_dir.absolute()))}" if self.state_dir else ""
 
     def find(self, run: str) -> RunFolder:
         """A run by id, unique prefix or `@last`."""
@@ -84,7 +91,7 @@ class SpecFlags:
         return load(
             Request(
                 start=start,
-                config=self.config,
+                config=self.config and self.config.expanduser().absolute(),
                 profile=self.profile,
                 flags=self._flags(),
                 max_iterations=self.max_iterations,
@@ -98,19 +105,24 @@ class SpecFlags:
         """The argument, a file, or what was piped in."""
         if task is not None and self.file is not None:
             raise UserError("The task was given twice, as an argument and with -f. Keep one.")
-        if self.file is not None and str(self.file) != "-":
-            try:
-                return self.file.expanduser().read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise UserError(f"The task file {str(self.file)!r} can't be read: {error}.") from error
-        if task == "-" or (self.file is not None and str(self.file) == "-"):
-            return sys.stdin.read()
-        return task
+        source = Path("-") if task == "-" else self.file
+        if source is None:
+            return task and _readable(task, "The task")
+        name = "stdin" if str(source) == "-" else f"The task file {str(source)!r}"
+        try:
+            data = sys.stdin.buffer.read() if name == "stdin" else source.expanduser().read_bytes()
+            return data.decode()
+        except OSError as error:
+            raise UserError(f"{name} can't be read: {error.strerror}. Name another with -f.") from error
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"{name} is not UTF-8: {error.reason} at byte {error.start}. Mend that."
+            ) from error
 
     def _flags(self) -> dict[str, Any]:
         flags: dict[str, Any] = {}
         if self.agent:
-            flags["agents"] = list(self.agent)
+            flags["agents"] = [_readable(each, "The agent") for each in self.agent]
         if self.strategy:
             flags["strategy"] = self.strategy
         if self.promise is not None:
@@ -118,11 +130,29 @@ class SpecFlags:
         for key, value in (("time", self.max_time), ("cost", self.max_cost), ("tokens", self.max_tokens)):
             if value is not None:
                 flags.setdefault("limits", {})[key] = value
-        for written in self.gate or ():
-            named = _NAMED_GATE.fullmatch(written)
-            name, command = (named[1], named[2]) if named else (written, written)
-            flags.setdefault("gates", {})[name] = {"run": command}
+        if self.gate:
+            flags["gates"] = _gates(self.gate)
         return flags
+
+
+def _gates(written: list[str]) -> dict[str, dict[str, str]]:
+    gates: dict[str, dict[str, str]] = {}
+    for each in written:
+        named = _NAMED_GATE.fullmatch(_readable(each, "A gate"))
+        name, command = (named[1], named[2]) if named else (each, each)
+        if name in gates:
+            raise UserError(f"The gate {name!r} was given twice. Name them apart: --gate NAME='{command}'.")
+        gates[name] = {"run": command}
+    return gates
+
+
+def _readable(text: str, what: str) -> str:
+    """Bytes that are no text can't be kept in a journal, nor shown."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UserError(f"{what} is not UTF-8: {text!r}. Write it in UTF-8.") from None
+    return text
 
 
 HERE = Place()

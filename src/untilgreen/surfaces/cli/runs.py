@@ -8,21 +8,24 @@ from typing import Annotated
 import anyio
 from cyclopts import Parameter
 
-from untilgreen.core.exits import exit_code
+from untilgreen.core.exits import SIGINT, exit_code
 from untilgreen.core.fold import apply
 from untilgreen.core.state import RunState
 from untilgreen.engine import lock
-from untilgreen.engine.drive import state_of
 from untilgreen.engine.store import RunFolder
 from untilgreen.errors import JournalError
 from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
+from untilgreen.surfaces.cli.look import read
 from untilgreen.surfaces.cli.options import HERE, Place
-from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
+from untilgreen.surfaces.cli.say import ascii_only, out, out_json, tell, version_line
 from untilgreen.surfaces.picture import spark
 from untilgreen.surfaces.render import agent_words
-from untilgreen.surfaces.text import short
+from untilgreen.surfaces.text import inert, short
+from untilgreen.surfaces.views import choose
 
+LOOK_SECONDS, LOOKS = 0.25, 8
+"""How often, and how many times in a row, nobody drives before a run counts as left."""
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
 
 
@@ -56,54 +59,77 @@ def show(run: str = "@last", /, *, place: Place = HERE, json: Json = False) -> i
         Its id, the beginning of it, or @last.
     """
     folder = place.find(run)
-    state, head = _read(folder)
+    state, head = read(folder)
     if json:
         version_line()
         out_json(result.as_json(state, head))
         return 0
     out(f"{state.run}  {short(state.plan.title, 100)}")
-    out(f"agent {agent_words(state.agent)} · strategy {state.plan.strategy.name} · {folder.path}")
+    strategy = inert(state.plan.strategy.name)
+    out(f"agent {agent_words(state.agent)} · strategy {strategy} · {inert(str(folder.path))}")
     out()
-    for line in result.summary(state, width=shutil.get_terminal_size().columns, ascii_only=ascii_only()):
-        out(line)
+    _summarise(state, place)
     out(f"journal head {head}")
     return 0
 
 
 def follow(run: str = "@last", /, *, place: Place = HERE, json: Json = False) -> int:
-    """Watch a run that another process drives, until it ends; Ctrl-C stops watching, not the run.
+    """Watch a run that another process drives, until it is left; Ctrl-C stops watching, not the run.
 
     Parameters
     ----------
     run
         Its id, the beginning of it, or @last.
     """
-    from untilgreen.surfaces.views import choose
-
     folder = place.find(run)
     if json:
         version_line()
-
-    async def watch() -> RunState | None:
-        state: RunState | None = None
-        with choose(json=json, quiet=False, verbose=False, ascii_only=ascii_only()) as view:
-            async for event in FileJournal(folder.journal).follow():
-                state = apply(state, event)
-                view.on_event(event, state)
-        return state
-
-    state = anyio.run(watch)
-    if state is None:
-        return 0
-    if not json:
-        for line in result.summary(state, width=shutil.get_terminal_size().columns, ascii_only=ascii_only()):
-            out(line)
+    try:
+        anyio.run(_watch, folder, json)
+    except KeyboardInterrupt:
+        tell(f"The run goes on. Watch it again: untilgreen follow {folder.id}{place.flags}")
+        return SIGINT
+    state, head = read(folder)
+    if json:
+        out_json(result.as_json(state, head))
+    else:
+        _summarise(state, place)
     return exit_code(state)
+
+
+async def _watch(folder: RunFolder, json: bool) -> None:
+    """Every event so far, and each new one for as long as somebody drives."""
+    state, seen = None, 0
+    with choose(json=json, quiet=False, verbose=False, ascii_only=ascii_only()) as view:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_until_it_is_left, folder, group.cancel_scope)
+            async for event in FileJournal(folder.journal).follow():
+                state, seen = apply(state, event), seen + 1
+                view.on_event(event, state)
+            group.cancel_scope.cancel()
+        for event in (await FileJournal(folder.journal).events())[seen:]:
+            state = apply(state, event)
+            view.on_event(event, state)
+
+
+async def _until_it_is_left(folder: RunFolder, watching: anyio.CancelScope) -> None:
+    """A run has a driver from a moment after its start on, and between two drivers for a moment none."""
+    looks = 0
+    while looks < LOOKS:
+        looks = 0 if lock.owner(folder.lock) else looks + 1
+        await anyio.sleep(LOOK_SECONDS)
+    watching.cancel()
+
+
+def _summarise(state: RunState, place: Place) -> None:
+    width = shutil.get_terminal_size().columns
+    for line in result.summary(state, width=width, ascii_only=ascii_only(), flags=place.flags):
+        out(line)
 
 
 def _row(folder: RunFolder, *, json: bool) -> None:
     try:
-        state, _ = _read(folder)
+        state, _ = read(folder)
     except JournalError as error:
         if json:
             out_json({"type": "run", "run": folder.id, "status": "damaged", "reason": str(error)})
@@ -130,12 +156,5 @@ def _row(folder: RunFolder, *, json: bool) -> None:
         )
         return
     bars = spark([lap.score for lap in state.iterations[-12:]], ascii_only=ascii_only())
-    out(f"{state.run}  {status:10}  {laps:3} laps  {bars:12}  {short(state.plan.title, 60)}")
-
-
-def _read(folder: RunFolder) -> tuple[RunState, str]:
-    async def read() -> tuple[RunState, str]:
-        journal = FileJournal(folder.journal)
-        return await state_of(folder), journal.head
-
-    return anyio.run(read)
+    word = "lap " if laps == 1 else "laps"
+    out(f"{state.run}  {status:10}  {laps:3} {word}  {bars:12}  {short(state.plan.title, 60)}")

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from msgspec import json
 
-from untilgreen.surfaces.text import inert_lines
+from untilgreen.surfaces import streams
+from untilgreen.surfaces.text import in_ascii, inert_lines
 
 SCHEMA = "1.0"
 """Version of everything that `--json` prints: a minor adds fields, a major may break."""
 
 
+@contextmanager
+def settled_streams() -> Iterator[None]:
+    """A character that can't be shown, or a reader that has left, is no reason to end with an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        streams.write(sys.stdout, "")
+
+
 def out(text: str = "") -> None:
     """A line of the result."""
-    sys.stdout.write(text + "\n")
+    streams.write(sys.stdout, f"{in_ascii(text) if ascii_only() else text}\n")
 
 
 def out_json(value: Any) -> None:
     """One line of NDJSON."""
-    sys.stdout.buffer.write(json.encode(value) + b"\n")
-    sys.stdout.flush()
+    streams.write_bytes(sys.stdout, json.encode(value) + b"\n")
 
 
 def version_line() -> None:
@@ -32,8 +47,7 @@ def version_line() -> None:
 
 def tell(text: str) -> None:
     """A line for the person at the terminal."""
-    sys.stderr.write(text + "\n")
-    sys.stderr.flush()
+    streams.write(sys.stderr, f"{in_ascii(text) if ascii_only() else text}\n")
 
 
 def complain(text: str, help_line: str = "") -> None:

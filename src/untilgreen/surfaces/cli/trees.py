@@ -11,12 +11,16 @@ from cyclopts import Parameter
 
 from untilgreen.core.state import RunState
 from untilgreen.engine.drive import state_of
-from untilgreen.engine.trees import restore_tree, workspace_of
+from untilgreen.engine.trees import kept_tree, restore_tree, workspace_of
 from untilgreen.errors import UserError
+from untilgreen.surfaces import streams
 from untilgreen.surfaces.cli.options import HERE, Place
 from untilgreen.surfaces.cli.say import out
 from untilgreen.surfaces.result import restored_lines
 from untilgreen.surfaces.text import inert_lines
+
+BEST = "best"
+_LAP = rf"\d{{1,6}}|{BEST}"
 
 
 def diff(
@@ -37,7 +41,7 @@ def diff(
         return await (await workspace_of(state, folder)).diff(before, after)
 
     text = anyio.run(look)
-    sys.stdout.write(inert_lines(text) if sys.stdout.isatty() else text)
+    streams.write(sys.stdout, inert_lines(text) if sys.stdout.isatty() else text)
     return 0
 
 
@@ -51,7 +55,9 @@ def restore(
     place: Place = HERE,
 ) -> int:
     """Put the files of a lap back into the directory; what is there now is kept first."""
-    name, lap, _ = _laps(run)
+    name, lap, second = _laps(run)
+    if second is not None or (snapshot is not None and lap is not None):
+        raise UserError(f"Only one state of the files can be brought back. Name one: {name}@{lap}.")
     folder = place.find(name)
     store = place.store()
 
@@ -59,11 +65,16 @@ def restore(
         state = await state_of(folder)
         if snapshot is None and lap is None:
             raise UserError(f"Which lap? Write it like {state.run}@3 or {state.run}@best.")
-        target = snapshot or _snapshot(state, lap or "best")
+        if snapshot is None:
+            target, what = _snapshot(state, lap or BEST), f"lap {_number(state, lap or BEST)}"
+        else:
+            target = await kept_tree(state, folder, snapshot)
+            what = f"snapshot {target[:12]}"
         done = await restore_tree(state, folder, store, target)
-        number = _number(state, lap) if lap else 0
-        lines = restored_lines(folder.id, done.before, done.kept, number)
-        return lines if snapshot is None else [f"The files are those of snapshot {target}.", *lines[1:]]
+        return [
+            f"The files are those of {what}.",
+            *restored_lines(folder.id, done.before, done.kept, place.flags),
+        ]
 
     for line in anyio.run(bring_back):
         out(line)
@@ -75,7 +86,7 @@ def _laps(text: str) -> tuple[str, str | None, str | None]:
     head, at, rest = ("@last", "@", text[len("@last@") :]) if text.startswith("@last@") else (text, "", "")
     if not at and text != "@last":
         head, at, rest = text.partition("@")
-    match = re.fullmatch(r"(\d+|best)(?:\.\.(\d+|best))?", rest) if at else None
+    match = re.fullmatch(rf"({_LAP})(?:\.\.({_LAP}))?", rest) if at else None
     if at and match is None:
         raise UserError(f"{text!r} names no lap. Write it like RUN@3, RUN@best or RUN@1..3.")
     return head or "@last", match[1] if match else None, match[2] if match else None
@@ -96,7 +107,7 @@ def _ends(state: RunState, first: str | None, second: str | None) -> tuple[str, 
 
 
 def _number(state: RunState, lap: str) -> int:
-    if lap == "best":
+    if lap == BEST:
         return state.best.lap if state.best else 0
     return int(lap)
 

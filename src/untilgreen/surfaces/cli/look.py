@@ -1,0 +1,36 @@
+"""What several verbs need to know: how a run stands, and who asks."""
+
+from __future__ import annotations
+
+import getpass
+
+import anyio
+
+from untilgreen.core.fold import fold
+from untilgreen.core.state import RunState
+from untilgreen.engine.store import RunFolder
+from untilgreen.errors import JournalError
+from untilgreen.journal.file import FileJournal
+
+
+def read(folder: RunFolder) -> tuple[RunState, str]:
+    """A run as its journal tells it, and the hash that stands for all of it."""
+
+    async def look() -> tuple[RunState, str]:
+        journal = FileJournal(folder.journal)
+        state = fold(await journal.events())
+        if state is None:
+            raise JournalError(
+                f"The journal of run {folder.id} is empty. Start a new run with `untilgreen run`."
+            )
+        return state, journal.head
+
+    return anyio.run(look)
+
+
+def me() -> str:
+    """Whose command it is, for the record."""
+    try:
+        return getpass.getuser()
+    except (KeyError, ImportError, OSError):
+        return "somebody"

@@ -1,0 +1,46 @@
+"""A user of its own for each test: home, settings, state directory and projects."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.cli.helpers import CALC_TESTS, RED_CALC, Cli, repository
+
+KEPT = ("LD_LIBRARY_PATH", "SSL_CERT_FILE", "TMPDIR", "COVERAGE_PROCESS_START")
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    """A clean environment: nothing of the machine's user, nor of an agent that runs the tests."""
+    home = tmp_path / "home"
+    home.mkdir()
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    return {
+        **kept,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "UNTILGREEN_STATE_DIR": str(tmp_path / "state"),
+    }
+
+
+@pytest.fixture
+def cli(tmp_path: Path, env: dict[str, str]) -> Iterator[Cli]:
+    """The program in a repository with one empty commit."""
+    cli = Cli(place=repository(tmp_path / "project", {"notes.txt": "start\n"}), tmp=tmp_path, env=env)
+    yield cli
+    for started in cli.started:
+        if started.process.poll() is None:
+            started.process.kill()
+            started.process.communicate()
+
+
+@pytest.fixture
+def calc(tmp_path: Path, cli: Cli) -> Cli:
+    """The program in a Python project with one of two tests red."""
+    cli.place = repository(tmp_path / "calc", {"calc.py": RED_CALC, "test_calc.py": CALC_TESTS})
+    return cli

@@ -1,0 +1,190 @@
+"""The real program as a person starts it: its own home, its own state directory, agents of a few lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+COMMAND = (sys.executable, "-m", "untilgreen")
+PATIENCE_SECONDS = 60.0
+"""Long enough for a busy machine; only something that hangs takes longer."""
+UNITTEST = "tests=python -m unittest -q"
+RED_CALC = "def add(a, b):\n    return a - b\n"
+GREEN_CALC = "def add(a, b):\n    return a + b\n"
+CALC_TESTS = """\
+import unittest
+
+from calc import add
+
+
+class Adding(unittest.TestCase):
+    def test_two_numbers(self):
+        self.assertEqual(add(1, 2), 3)
+
+    def test_nothing(self):
+        self.assertEqual(add(1, 0), 1)
+"""
+NO_OP = "cat > /dev/null\n"
+"""An agent's turn in which nothing happens."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """A program that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """What `--json` printed; a line that is no JSON fails the test."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The last line of `run --json` and its like."""
+        last = self.lines[-1]
+        assert last["type"] == "result", last
+        return last
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The events among the lines."""
+        return [line["event"] for line in self.lines if line["type"] == "event"]
+
+
+@dataclass(frozen=True)
+class Started:
+    """A program that runs beside the test."""
+
+    process: subprocess.Popen[str]
+
+    def end(self) -> Done:
+        """Wait for its own end."""
+        out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
+        return Done(self.process.returncode, out, err)
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+
+@dataclass
+class Cli:
+    """`untilgreen` in one directory, for a user of its own."""
+
+    place: Path
+    tmp: Path
+    env: dict[str, str] = field(default_factory=dict)
+    started: list[Started] = field(default_factory=list)
+
+    def __call__(
+        self, *arguments: str, stdin: str = "", cwd: Path | None = None, env: Mapping[str, str] | None = None
+    ) -> Done:
+        """Run it to its end."""
+        return self.start(*arguments, stdin=stdin, cwd=cwd, env=env).end()
+
+    def start(
+        self, *arguments: str, stdin: str = "", cwd: Path | None = None, env: Mapping[str, str] | None = None
+    ) -> Started:
+        """Run it beside the test."""
+        given = self.tmp / f"stdin-{len(self.started)}"
+        given.write_text(stdin)
+        with given.open() as file:
+            process = subprocess.Popen(
+                [*COMMAND, *arguments],
+                cwd=cwd or self.place,
+                env={**self.env, **(env or {})},
+                stdin=file,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="surrogateescape",
+            )
+        self.started.append(Started(process))
+        return self.started[-1]
+
+    def agent(self, body: str, name: str = "agent.sh", shebang: str = "/bin/sh") -> str:
+        """A script outside of the workspace, as `--agent` takes it."""
+        return f"cmd:{shlex.quote(str(script(self.tmp / name, body, shebang)))}"
+
+    def python_agent(self, body: str, name: str = "agent.py") -> str:
+        """The same in Python."""
+        return self.agent(body, name, sys.executable)
+
+    def journal(self, run: str) -> list[dict[str, Any]]:
+        """The events of a run as they stand in its journal."""
+        path = self.runs / run / "journal.jsonl"
+        return [json.loads(line)["event"] for line in path.read_text().splitlines() if '"event"' in line]
+
+    @property
+    def runs(self) -> Path:
+        return Path(self.env["UNTILGREEN_STATE_DIR"]) / "runs"
+
+    @property
+    def ids(self) -> list[str]:
+        """Every run there is, the oldest first."""
+        return sorted(path.name for path in self.runs.iterdir()) if self.runs.exists() else []
+
+
+def script(path: Path, body: str, shebang: str = "/bin/sh") -> Path:
+    """A program of a few lines."""
+    path.write_text(f"#!{shebang}\n{body}")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def eventually(check: Callable[[], Any], what: str = "it") -> Any:
+    """Wait until something is true, and give what it is."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        if found := check():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"{what} did not happen in {PATIENCE_SECONDS:.0f} seconds")
+
+
+def git(place: Path, *arguments: str) -> str:
+    """What git answers."""
+    done = subprocess.run(["git", *arguments], cwd=place, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def write(place: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def repository(place: Path, files: Mapping[str, str]) -> Path:
+    """A repository with these files in its first commit."""
+    place.mkdir(parents=True, exist_ok=True)
+    write(place, files)
+    git(place, "init", "--quiet")
+    git(place, "add", "--all")
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    git(place, *identity, "commit", "--quiet", "--allow-empty", "--message", "start")
+    return place
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2][:4]
+    except FileNotFoundError:
+        return sys.platform != "linux"

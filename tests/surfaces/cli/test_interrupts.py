@@ -1,0 +1,121 @@
+"""Ctrl-C and its like: the run is saved, nothing stays alive, and the same lap goes on."""
+
+import signal
+import time
+from pathlib import Path
+
+from tests.surfaces.cli.helpers import Cli, Started, alive, eventually
+
+WITH_A_CHILD = """\
+cat > /dev/null
+test -f {tmp}/again && touch done && exit 0
+touch {tmp}/again
+sleep 60 &
+echo $! > {tmp}/child
+echo $$ > {tmp}/agent
+wait
+"""
+STUBBORN = """\
+import signal, sys, time, os
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+with open("{tmp}/agent", "w") as file:
+    file.write(str(os.getpid()))
+time.sleep(60)
+"""
+
+
+def pid_in(path: Path) -> int:
+    """The process that wrote its number there."""
+    return int(eventually(lambda: path.exists() and path.read_text().strip(), f"{path.name} begins"))
+
+
+def begun(cli: Cli, agent: str) -> tuple[Started, str]:
+    """A run in the middle of its first turn, and its id."""
+    started = cli.start("run", "Mend it.", "--agent", agent, "--gate", "test -f done")
+    pid_in(cli.tmp / "agent")
+    return started, cli.ids[0]
+
+
+def test_ctrl_c_ends_the_turn_with_all_its_children_and_resume_goes_on_with_the_same_lap(cli: Cli) -> None:
+    started, run = begun(cli, cli.agent(WITH_A_CHILD.format(tmp=cli.tmp)))
+    child, agent = pid_in(cli.tmp / "child"), pid_in(cli.tmp / "agent")
+
+    started.signal(signal.SIGINT)
+    left = started.end()
+
+    assert left.code == 130
+    assert not alive(agent)
+    assert not alive(child)
+    assert f"Go on with: untilgreen resume {run}" in left.out
+
+    done = cli("resume", run)
+
+    assert done.code == 0
+    assert "converged: all required gates pass in lap 1" in done.out
+
+
+def test_a_second_ctrl_c_kills_an_agent_that_listens_to_nothing(cli: Cli) -> None:
+    started, _ = begun(cli, cli.python_agent(STUBBORN.format(tmp=cli.tmp)))
+    agent = pid_in(cli.tmp / "agent")
+
+    started.signal(signal.SIGINT)
+    eventually(lambda: "Interrupted" in [event["type"] for event in cli.journal(cli.ids[0])])
+    assert alive(agent), "it ignores the first"
+    started.signal(signal.SIGINT)
+    since = time.monotonic()
+    left = started.end()
+
+    assert left.code == 130
+    assert not alive(agent)
+    assert time.monotonic() - since < 30, "twice the agent's grace and more"
+
+
+def test_sigterm_saves_the_run_like_ctrl_c(cli: Cli) -> None:
+    started, run = begun(cli, cli.agent(WITH_A_CHILD.format(tmp=cli.tmp)))
+    agent = pid_in(cli.tmp / "agent")
+
+    started.signal(signal.SIGTERM)
+    left = started.end()
+
+    assert left.code == 143
+    assert not alive(agent)
+    assert f"untilgreen resume {run}" in left.out
+
+
+def test_ctrl_c_in_a_gate_ends_the_gate_and_leaves_the_run_open(cli: Cli) -> None:
+    gate = f"echo $$ > {cli.tmp}/agent; exec sleep 60"
+    started = cli.start("run", "Mend it.", "--agent", cli.agent("true"), "--gate", f"slow={gate}")
+    pid = pid_in(cli.tmp / "agent")
+
+    started.signal(signal.SIGINT)
+    left = started.end()
+
+    assert left.code == 130
+    assert not alive(pid)
+    assert "untilgreen resume" in left.out
+
+
+def test_ctrl_c_in_a_check_ends_its_gates(cli: Cli) -> None:
+    started = cli.start("check", "--gate", f"slow=echo $$ > {cli.tmp}/agent; exec sleep 60")
+    pid = pid_in(cli.tmp / "agent")
+
+    started.signal(signal.SIGINT)
+    left = started.end()
+
+    assert left.code == 130
+    assert not alive(pid)
+    assert "Traceback" not in left.err
+
+
+def test_a_driver_that_was_killed_is_taken_over_and_its_agent_ended(cli: Cli) -> None:
+    started, run = begun(cli, cli.agent(WITH_A_CHILD.format(tmp=cli.tmp)))
+    agent, child = pid_in(cli.tmp / "agent"), pid_in(cli.tmp / "child")
+
+    started.signal(signal.SIGKILL)
+    assert started.end().code == -signal.SIGKILL
+    done = cli("resume", run)
+
+    assert done.code == 0
+    assert not alive(agent)
+    assert not alive(child)
