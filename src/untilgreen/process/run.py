@@ -106,13 +106,17 @@ async def run(
         finally:
             if note is not None and not watch.ended.survivors:
                 forget(note)
-    status = child.process.returncode
+    return _told(watch, output, errors, current_time() - began)
+
+
+def _told(watch: Watch, output: Output, errors: Output, seconds: float) -> Ran:
+    status = watch.child.process.returncode
     return Ran(
         status=-signal.SIGTERM if status is None else status,
         stdout=output.ends.text(),
         stderr=errors.ends.text(),
         stalled=watch.stalled,
-        seconds=current_time() - began,
+        seconds=seconds,
         leftovers=tuple(sorted(watch.ended.pids)) if watch.finished else (),
         survivors=watch.ended.survivors,
     )

@@ -21,7 +21,7 @@ from anyio.abc import Process
 
 from untilgreen.errors import UntilgreenError
 from untilgreen.process import cgroup
-from untilgreen.process.note import write_note
+from untilgreen.process.note import forget, write_note
 from untilgreen.process.table import era, find
 from untilgreen.process.tree import MARK, Trace, Tree, chain, new_mark
 
@@ -100,6 +100,8 @@ async def start(
         with CancelScope(shield=True):
             await process.wait()
         _take_away(home)
+        if note is not None:
+            forget(note)
         raise
     return Child(process=process, tree=Tree(trace=trace), ours=pipes.ours)
 
