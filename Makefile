@@ -8,7 +8,7 @@ CODE := $(wildcard src tests bench)
 BENCHES := $(filter-out bench/_%,$(sort $(wildcard bench/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test check format bench picture clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -35,6 +35,9 @@ format: $(READY) ## rewrite the code as `make check` wants it, where a machine c
 
 bench: $(READY) ## run the benchmarks, one after another
 	@set -e; for script in $(BENCHES); do echo "== $$script"; $(BIN)/python "$$script"; done
+
+picture: $(READY) ## draw the README's picture anew, from a real run of the demo
+	@$(BIN)/python docs/pictures/make.py
 
 clean: ## remove .venv and everything else that can be made again
 	rm -rf .venv .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

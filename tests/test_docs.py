@@ -1,0 +1,74 @@
+"""Every example in README and docs works as it stands."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    return [
+        (f"{page.relative_to(ROOT)}-{number}", match[2])
+        for page in PAGES
+        for number, match in enumerate(FENCE.finditer(page.read_text()), 1)
+        if match[1] == language
+    ]
+
+
+@pytest.mark.parametrize(
+    "code", [code for _, code in blocks("python")], ids=[name for name, _ in blocks("python")]
+)
+def test_python_examples_run(code: str) -> None:
+    exec(compile(code, "example", "exec"), {})
+
+
+@pytest.mark.parametrize(
+    "text", [text for _, text in blocks("toml")], ids=[name for name, _ in blocks("toml")]
+)
+def test_toml_examples_are_valid_specs(text: str, tmp_path: Path) -> None:
+    from untilgreen.config.load import Request, load
+
+    (tmp_path / "untilgreen.toml").write_text(text)
+
+    assert load(Request(start=tmp_path)).spec.gates
+
+
+def test_the_tutorial_works_from_its_first_line_to_its_last(tmp_path: Path) -> None:
+    script = "\n".join(code for name, code in blocks("sh") if "tutorial" in name)
+    script = script.replace("untilgreen check", "! untilgreen check", 1)
+    bin_dir = Path(sys.executable).parent
+    env = {
+        **os.environ,
+        "PATH": f"{bin_dir}:{os.environ['PATH']}",
+        "UNTILGREEN_STATE_DIR": str(tmp_path / "state"),
+        "HOME": str(tmp_path),
+    }
+
+    ran = subprocess.run(
+        ["/bin/sh", "-eu", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.count("converged: all required gates pass in lap 2") == 3
+    assert "stuck: cycle in laps" in ran.stdout
+    assert "+    return a + b" in ran.stdout
+
+
+def test_every_link_in_the_docs_leads_somewhere() -> None:
+    missing = [
+        f"{page.name}: {target}"
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+        if not (page.parent / target).exists()
+    ]
+
+    assert missing == []
