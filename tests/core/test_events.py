@@ -9,7 +9,9 @@ from tests.core.helpers import PASS, gate, red
 from untilgreen.core.decision import Ask, Continue, Finish
 from untilgreen.core.events import (
     AgentSwitched,
+    Allowed,
     Answered,
+    Approved,
     Attached,
     BriefOffered,
     Cancelled,
@@ -92,6 +94,8 @@ EVENTS: list[Event] = [
     StopRequested(at=2, reason="enough", by="ann"),
     Cancelled(at=2, reason="enough", by="ann"),
     Answered(at=2, choice="rollback", argument="1", note="n", by="ann"),
+    Allowed(at=2, path="tests/test_a.py", by="ann"),
+    Approved(at=2, gate="review", snapshot="t", by="ann", yes=True, note="n"),
     RunFinished(at=2, outcome=Outcome.CONVERGED, reason="r", best=1, best_snapshot="t", final_snapshot="t"),
 ]
 

@@ -14,6 +14,7 @@ from untilgreen.core.events import (
     Interrupted,
     Paused,
     Resumed,
+    RunFinished,
     Steered,
     StopRequested,
     TurnEnded,
@@ -108,6 +109,12 @@ def ended() -> Run:
     return run
 
 
+def crashed() -> Run:
+    run = in_a_turn()
+    run.record(RunFinished(at=9.0, outcome=Outcome.CRASHED, reason="Strategy Mine raised KeyError: 'x'"))
+    return run
+
+
 POINTS: list[Callable[[], Run]] = [
     in_the_baseline,
     before_a_turn,
@@ -120,7 +127,6 @@ POINTS: list[Callable[[], Run]] = [
     away,
     stopping,
 ]
-OVER: list[Callable[[], Run]] = [ending, ended]
 ARRIVALS: dict[Arrival, type[Event]] = {
     Stop(at=3.0, by="ann", reason="enough"): StopRequested,
     Cancel(at=3.0, by="ann", reason="wrong branch"): Cancelled,
@@ -157,16 +163,22 @@ def test_an_arrival_becomes_its_event_or_is_refused_with_a_sentence(
         assert events[0].at == max(3.0, state.now)
 
 
-@pytest.mark.parametrize("point", OVER)
+@pytest.mark.parametrize(
+    ("point", "sentence"),
+    [
+        (ending, "Run r1 is ending: all required gates pass in lap 1."),
+        (ended, "Run r1 has ended: converged."),
+        (crashed, "Run r1 has ended: crashed."),
+    ],
+)
 @pytest.mark.parametrize("arrival", ARRIVALS, ids=lambda arrival: type(arrival).__name__)
-def test_a_run_that_ends_takes_nothing_more(arrival: Arrival, point: Callable[[], Run]) -> None:
+def test_a_run_that_ends_takes_nothing_more(
+    arrival: Arrival, point: Callable[[], Run], sentence: str
+) -> None:
     state = point().state
 
     assert receive(state, arrival) == ()
-    assert refusal(state, arrival) in (
-        "Run r1 is ending: all required gates pass in lap 1.",
-        "Run r1 has ended: converged.",
-    )
+    assert refusal(state, arrival) == sentence
 
 
 def test_who_sent_it_and_why_is_kept() -> None:
@@ -280,6 +292,10 @@ def test_a_note_without_an_end_is_refused(arrival: Arrival) -> None:
     assert refusal(run.state, arrival) == (
         "The note has 8,001 characters of 8,000. Put it in a file and name that."
     )
+
+
+def test_a_note_may_be_as_long_as_that() -> None:
+    assert in_a_turn().arrive(Steer(at=0.0, id="n1", note="n" * LONGEST_NOTE))
 
 
 # Answer

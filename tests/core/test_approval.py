@@ -1,0 +1,147 @@
+"""People who approve, paths that are allowed, and verdicts that are remembered."""
+
+from __future__ import annotations
+
+from untilgreen.core.events import (
+    Allowed,
+    Approved,
+    Attached,
+    BriefOffered,
+    Event,
+    GateChecked,
+    RunStarted,
+    SnapshotTaken,
+    TurnEnded,
+)
+from untilgreen.core.fold import apply, fold
+from untilgreen.core.foregone import foregone
+from untilgreen.core.model import GateSpec, Plan, Reply, Verdict
+from untilgreen.core.receive import Answer, receive, refusal
+from untilgreen.core.state import RunState
+from untilgreen.core.step import AwaitAnswer, CheckGates, Decide, TakeSnapshot, next_step, undecided
+
+PASS = Verdict(status="pass", score=1.0)
+REVIEW = GateSpec(name="review", kind="approval", stage=2, options={"people": ["ann", "bob"], "need": 2})
+
+
+def begun(*gates: GateSpec) -> list[Event]:
+    """A first lap whose agent is done and whose files are kept."""
+    return [
+        RunStarted(at=0, run="r", plan=Plan(task="t", gates=gates, baseline=False)),
+        Attached(at=1),
+        SnapshotTaken(at=1, lap=1, phase="base", snapshot="t0"),
+        BriefOffered(at=2, lap=1, agent="agent"),
+        TurnEnded(at=3, lap=1, reply=Reply(text="done")),
+        SnapshotTaken(at=4, lap=1, phase="turn", snapshot="t1"),
+    ]
+
+
+def state_of(*events: Event) -> RunState:
+    state = fold(events)
+    assert state is not None
+    return state
+
+
+def waiting() -> RunState:
+    checked = GateChecked(at=5, lap=1, gate="tests", verdict=PASS)
+    return state_of(*begun(GateSpec(name="tests"), REVIEW), checked)
+
+
+def answered(state: RunState, by: str, choice: str = "approve", note: str = "") -> RunState:
+    arrival = Answer(at=9, by=by, choice=choice, note=note)
+    assert refusal(state, arrival) == ""
+    for event in receive(state, arrival):
+        state = apply(state, event)
+    return state
+
+
+def test_an_approval_waits_without_end_once_the_rest_is_green() -> None:
+    assert isinstance(next_step(state_of(*begun(GateSpec(name="tests"), REVIEW))), CheckGates)
+    assert next_step(waiting()) == AwaitAnswer(until=None)
+    assert undecided(waiting()) == REVIEW
+
+
+def test_enough_named_people_make_it_pass() -> None:
+    state = answered(waiting(), "ann")
+    assert next_step(state) == AwaitAnswer(until=None)
+
+    state = answered(state, "bob")
+
+    assert undecided(state) is None
+    assert next_step(state) == CheckGates(lap=1, stage=2, gates=("review",))
+    assert state.open is not None
+    assert foregone(state, state.open, REVIEW) == PASS
+    state = apply(state, GateChecked(at=10, lap=1, gate="review", verdict=PASS))
+    assert next_step(state) == TakeSnapshot(lap=1, phase="confirm")
+
+
+def test_one_no_makes_it_fail_and_says_who_and_why() -> None:
+    state = answered(waiting(), "ann", "reject", note="the API changed")
+
+    assert state.open is not None
+    verdict = foregone(state, state.open, REVIEW)
+    assert verdict is not None
+    assert verdict.status == "fail"
+    assert verdict.findings[0].message == "ann says no: the API changed"
+    state = apply(state, GateChecked(at=10, lap=1, gate="review", verdict=verdict))
+    assert next_step(state) == Decide(lap=1)
+
+
+def test_a_stranger_a_second_answer_and_another_word_are_refused() -> None:
+    state = answered(waiting(), "ann")
+
+    assert "not asked" in refusal(state, Answer(at=9, by="eve", choice="approve"))
+    assert "already" in refusal(state, Answer(at=9, by="ann", choice="reject"))
+    assert "'approve' or 'reject'" in refusal(state, Answer(at=9, by="bob", choice="continue"))
+    assert "asks nothing" in refusal(state_of(*begun(REVIEW)[:3]), Answer(at=9, by="ann", choice="approve"))
+
+
+def test_an_approval_is_about_one_snapshot_only() -> None:
+    state = waiting()
+    other = Approved(at=9, gate="review", snapshot="t9", by="ann", yes=True)
+
+    state = apply(apply(state, other), Approved(at=9, gate="other", snapshot="t1", by="bob", yes=True))
+
+    assert state.open is not None
+    assert foregone(state, state.open, REVIEW) is None
+
+
+def test_anybody_may_approve_where_no_names_are_given() -> None:
+    gate = GateSpec(name="review", kind="approval")
+    state = answered(state_of(*begun(gate)), "eve")
+
+    assert state.open is not None
+    assert foregone(state, state.open, gate) == PASS
+
+
+def test_a_path_can_be_allowed_at_any_time() -> None:
+    state = waiting()
+    arrival = Answer(at=9, by="ann", choice="allow", argument="tests/test_a.py")
+
+    assert receive(state, arrival) == (Allowed(at=9, by="ann", path="tests/test_a.py"),)
+    assert apply(state, receive(state, arrival)[0]).allowed == ("tests/test_a.py",)
+    assert "needs a path" in refusal(state, Answer(at=9, by="ann", choice="allow"))
+
+
+def test_a_note_without_end_is_refused_with_an_answer_too() -> None:
+    assert "characters" in refusal(waiting(), Answer(at=9, by="ann", choice="approve", note="x" * 9_000))
+
+
+def test_a_judge_is_not_asked_twice_about_the_same_files() -> None:
+    judge = GateSpec(name="judge", kind="judge")
+    red = Verdict(status="fail")
+    state = apply(state_of(*begun(judge)), GateChecked(at=5, lap=1, gate="judge", verdict=red))
+    assert state.open is not None
+
+    assert foregone(state, state.open, judge) == red
+    moved = apply(state, SnapshotTaken(at=6, lap=1, phase="turn", snapshot="t2"))
+    assert moved.open is not None
+    assert foregone(moved, moved.open, judge) is None
+
+
+def test_an_error_of_a_judge_is_not_remembered() -> None:
+    judge = GateSpec(name="judge", kind="judge")
+    broken = GateChecked(at=5, lap=1, gate="judge", verdict=Verdict(status="error"))
+    state = apply(state_of(*begun(judge)), broken)
+
+    assert state.remembered == {}
