@@ -53,6 +53,9 @@ class Site:
     snapshot: str = ""
     base: str = ""
     """The untouched tree."""
+    task: str = ""
+    allowed: tuple[str, ...] = ()
+    """Protected paths that a person lets the agent change."""
     output: Path | None = None
     tree: Path | None = None
     """Where the processes of the gate are noted, so that a later driver can end them."""

@@ -96,6 +96,7 @@ class Run:
         strategy: Strategy | None = None,
         detectors: Sequence[Detector] = (),
         answers: bool = False,
+        started: float = 0.0,
         **options: Any,
     ) -> None:
         self.policy = Policy(strategy=strategy or Fixed(iterations=100), detectors=tuple(detectors))
@@ -104,7 +105,7 @@ class Run:
         options.setdefault("task", "make it green")
         options.setdefault("baseline", False)
         plan = Plan(gates=with_claim(gates or (gate(),), options.get("promise")), **options)
-        self.record(RunStarted(at=0.0, run="r1", plan=plan), Attached(at=0.0, answers=answers))
+        self.record(RunStarted(at=started, run="r1", plan=plan), Attached(at=started, answers=answers))
 
     @property
     def state(self) -> RunState:

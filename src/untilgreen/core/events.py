@@ -180,6 +180,23 @@ class Answered(_Event, frozen=True, kw_only=True, omit_defaults=True):
     by: str = ""
 
 
+class Allowed(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A person accepts that the agent changed a protected path."""
+
+    path: str
+    by: str = ""
+
+
+class Approved(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A named person said yes or no to what the workspace holds."""
+
+    gate: str
+    snapshot: str
+    by: str
+    yes: bool
+    note: str = ""
+
+
 class RunFinished(_Event, frozen=True, kw_only=True, omit_defaults=True):
     """The run is over."""
 
@@ -210,5 +227,7 @@ Event: TypeAlias = (
     | StopRequested
     | Cancelled
     | Answered
+    | Allowed
+    | Approved
     | RunFinished
 )

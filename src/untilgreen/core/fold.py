@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from untilgreen.core.decision import REVIEW, Ask, Continue, Finish
 from untilgreen.core.events import (
     AgentSwitched,
+    Allowed,
     Answered,
+    Approved,
     Attached,
     BriefOffered,
     Cancelled,
@@ -32,7 +34,7 @@ from untilgreen.core.events import (
     TurnEnded,
 )
 from untilgreen.core.measure import close
-from untilgreen.core.model import Outcome, Reply, Spent, Usage
+from untilgreen.core.model import REMEMBERS, Outcome, Reply, Spent, Usage
 from untilgreen.core.state import FAILURES, WAITS, Note, Open, RunState
 from untilgreen.errors import JournalDamaged
 
@@ -74,7 +76,7 @@ def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case 
         case TurnEnded() if lap:
             return _turn_ended(state, lap, event)
         case GateChecked() if lap:
-            return replace(state, open=replace(lap, verdicts={**lap.verdicts, event.gate: event.verdict}))
+            return _gate_checked(state, lap, event)
         case Decided():
             return _decided(state, event)
         case LapVoided() if lap:
@@ -108,6 +110,10 @@ def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case 
             return replace(state, ending=_cancelled(event.reason), asked=None)
         case Answered():
             return _answered(state, event)
+        case Allowed():
+            return replace(state, allowed=(*state.allowed, event.path))
+        case Approved():
+            return replace(state, approvals=(*state.approvals, event))
         case RunFinished():
             return replace(
                 state, outcome=event.outcome, reason=event.reason, final_snapshot=event.final_snapshot
@@ -193,6 +199,14 @@ def _turn_ended(state: RunState, lap: Open, event: TurnEnded) -> RunState:
         waits=state.waits if waits else 0,
         sessions={**state.sessions, lap.agent: reply.session} if reply.session else state.sessions,
     )
+
+
+def _gate_checked(state: RunState, lap: Open, event: GateChecked) -> RunState:
+    judged = replace(lap, verdicts={**lap.verdicts, event.gate: event.verdict})
+    if state.plan.gate(event.gate).kind not in REMEMBERS or event.verdict.status not in ("pass", "fail"):
+        return replace(state, open=judged)
+    known = {**state.remembered, event.gate: (lap.snapshot or "", event.verdict)}
+    return replace(state, open=judged, remembered=known)
 
 
 def _decided(state: RunState, event: Decided) -> RunState:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from untilgreen.core.model import ASKS_A_PERSON, CLAIM_GATE, Finding, GateSpec, Verdict
+from untilgreen.core.model import APPROVAL_GATE, ASKS_A_PERSON, CLAIM_GATE, Finding, GateSpec, Verdict
 from untilgreen.core.state import Open, RunState
 
 
@@ -10,14 +10,29 @@ def foregone(state: RunState, lap: Open, gate: GateSpec) -> Verdict | None:
     """The verdict that needs no look at the workspace, or None where the gate has to run."""
     if gate.kind == CLAIM_GATE:
         return _claim(state, lap)
+    if gate.name in state.remembered and state.remembered[gate.name][0] == lap.snapshot:
+        return state.remembered[gate.name][1]
     if lap.number == 0 and gate.kind in ASKS_A_PERSON:
         return Verdict(status="skip", excerpt="the untouched tree is not shown to people or judges")
     if gate.when == "claimed" and not lap.claim:
         return Verdict(status="skip", excerpt="runs only when the agent claims to be done")
+    if gate.kind == APPROVAL_GATE:
+        return approval(state, gate, lap.snapshot or "")
     if gate.when == "changed" and state.last is not None and state.last.snapshot == lap.snapshot:
         before = state.last.verdicts.get(gate.name)
         return before if before is not None and before.status != "skip" else None
     return None
+
+
+def approval(state: RunState, gate: GateSpec, snapshot: str) -> Verdict | None:
+    """What people said about these files; None while not enough of them have."""
+    said = [each for each in state.approvals if each.gate == gate.name and each.snapshot == snapshot]
+    refused = next((each for each in said if not each.yes), None)
+    if refused is not None:
+        why = f"{refused.by} says no" + (f": {refused.note}" if refused.note else "")
+        return Verdict(status="fail", findings=(Finding(id=f"no from {refused.by}", message=why),))
+    enough = len(said) >= int(gate.options.get("need", 1))
+    return Verdict(status="pass", score=1.0) if enough else None
 
 
 def _claim(state: RunState, lap: Open) -> Verdict:

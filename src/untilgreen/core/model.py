@@ -27,8 +27,11 @@ ErrorClass = Literal[
 ]
 CLAIM_GATE = "claim"
 INTEGRITY_GATE = "integrity"
-ASKS_A_PERSON = frozenset({"judge", "approval"})
+APPROVAL_GATE = "approval"
+ASKS_A_PERSON = frozenset({"judge", APPROVAL_GATE})
 """Gate kinds that must be heard even when everything else is green from the start."""
+REMEMBERS = frozenset({"judge", "ci"})
+"""Gate kinds that cost people or money, so that their verdict stands as long as the files do."""
 
 
 class Outcome(StrEnum):

@@ -7,12 +7,25 @@ from typing import TypeAlias, assert_never
 from msgspec import Struct
 
 from untilgreen.core.decision import REVIEW
-from untilgreen.core.events import Answered, Cancelled, Event, Paused, Resumed, Steered, StopRequested
+from untilgreen.core.events import (
+    Allowed,
+    Answered,
+    Approved,
+    Cancelled,
+    Event,
+    Paused,
+    Resumed,
+    Steered,
+    StopRequested,
+)
+from untilgreen.core.model import GateSpec
 from untilgreen.core.state import RunState
+from untilgreen.core.step import undecided
 from untilgreen.errors import nearest
 
 ROLLBACK = "rollback"
 SWITCH = "agent"
+ALLOW, APPROVE, REJECT = "allow", "approve", "reject"
 LONGEST_NOTE = 8_000
 
 
@@ -77,8 +90,8 @@ def receive(state: RunState, arrival: Arrival) -> tuple[Event, ...]:
             return (Resumed(at=at, by=by or "command"),)
         case Steer(id=identity, note=note):
             return (Steered(at=at, by=by, id=identity, note=note),)
-        case Answer(choice=choice, argument=argument, note=note):
-            return (Answered(at=at, by=by, choice=choice, argument=argument, note=note),)
+        case Answer():
+            return (_answer(state, arrival, at),)
         case _:
             assert_never(arrival)
 
@@ -108,12 +121,45 @@ def refusal(state: RunState, arrival: Arrival) -> str:
             assert_never(arrival)
 
 
+def _answer(state: RunState, answer: Answer, at: float) -> Event:
+    """Three kinds of answer: about a protected path, about what the files hold, or to a question."""
+    if answer.choice == ALLOW:
+        return Allowed(at=at, by=answer.by, path=answer.argument or "")
+    gate = undecided(state)
+    if gate is not None and state.open is not None and answer.choice in (APPROVE, REJECT):
+        return Approved(
+            at=at,
+            by=answer.by,
+            gate=gate.name,
+            snapshot=state.open.snapshot or "",
+            yes=answer.choice == APPROVE,
+            note=answer.note,
+        )
+    return Answered(at=at, by=answer.by, choice=answer.choice, argument=answer.argument, note=answer.note)
+
+
+def _refused_approval(state: RunState, gate: GateSpec, answer: Answer) -> str:
+    people = [str(name) for name in gate.options.get("people", ())]
+    if answer.choice not in (APPROVE, REJECT):
+        return f"Gate {gate.name!r} waits for {APPROVE!r} or {REJECT!r}, not for {answer.choice!r}."
+    if people and answer.by not in people:
+        return f"{answer.by!r} is not asked by gate {gate.name!r}. {nearest(answer.by, people)}"
+    snapshot = state.open.snapshot if state.open else None
+    said = [each.by for each in state.approvals if each.gate == gate.name and each.snapshot == snapshot]
+    return f"{answer.by!r} has answered already." if answer.by in said else ""
+
+
 def _refused_answer(state: RunState, answer: Answer) -> str:
     asked = state.asked
-    if asked is None or state.answer is not None:
-        return f"Run {state.run} asks nothing at the moment."
     if too_long := _too_long(answer.note):
         return too_long
+    if answer.choice == ALLOW:
+        return "" if answer.argument else f"{ALLOW!r} needs a path, for example '{ALLOW} tests/test_a.py'."
+    gate = undecided(state) if asked is None else None
+    if gate is not None:
+        return _refused_approval(state, gate, answer)
+    if asked is None or state.answer is not None:
+        return f"Run {state.run} asks nothing at the moment."
     if answer.choice not in asked.choices:
         return (
             f"{answer.choice!r} is no answer to {asked.question!r}. {nearest(answer.choice, asked.choices)}"

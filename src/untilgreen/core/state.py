@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from untilgreen.core.decision import Ask, Continue, Finish
-from untilgreen.core.events import Answered, Halted, Paused, SeatName, StopRequested
+from untilgreen.core.events import Answered, Approved, Halted, Paused, SeatName, StopRequested
 from untilgreen.core.model import Change, Outcome, Plan, Reply, Spent, Usage, Verdict
 from untilgreen.core.rules import Signal
 
@@ -165,6 +165,11 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     asked: Ask | None = None
     asked_at: float = 0.0
     answer: Answered | None = None
+    allowed: tuple[str, ...] = ()
+    """Protected paths that a person lets the agent change."""
+    approvals: tuple[Approved, ...] = ()
+    remembered: dict[str, tuple[str, Verdict]] = field(default_factory=dict)
+    """The last verdict of gates that remember, with the snapshot it was about."""
     remedy_due: str | None = None
     restore_due: int | None = None
     pause: Paused | None = None

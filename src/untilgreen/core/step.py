@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from untilgreen.core.decision import Finish
 from untilgreen.core.events import Phase
+from untilgreen.core.foregone import foregone
 from untilgreen.core.measure import is_green
-from untilgreen.core.model import Outcome
+from untilgreen.core.model import APPROVAL_GATE, GateSpec, Outcome
 from untilgreen.core.state import HALTS, WAITS, Open, RunState
 
 _LEAVES_THE_BEST = frozenset({Outcome.EXHAUSTED, Outcome.STUCK, Outcome.ACCEPTED})
@@ -196,10 +197,21 @@ def _lap_step(state: RunState, lap: Open) -> Step:
         return TakeSnapshot(lap=lap.number, phase="turn")
     gates = _gates_due(state, lap)
     if gates is not None:
-        return gates
+        return AwaitAnswer(until=None) if undecided(state) else gates
     if is_green(state.plan, lap.verdicts) and not lap.confirmed:
         return TakeSnapshot(lap=lap.number, phase="confirm")
     return Decide(lap=lap.number)
+
+
+def undecided(state: RunState) -> GateSpec | None:
+    """The approval gate that waits for people, where nothing else of its stage is left to do."""
+    lap = state.open
+    due = _gates_due(state, lap) if lap is not None and lap.snapshot is not None else None
+    if lap is None or due is None:
+        return None
+    gates = [state.plan.gate(name) for name in due.gates]
+    waiting = [gate for gate in gates if gate.kind == APPROVAL_GATE and foregone(state, lap, gate) is None]
+    return waiting[0] if len(waiting) == len(gates) else None
 
 
 def _gates_due(state: RunState, lap: Open) -> CheckGates | None:

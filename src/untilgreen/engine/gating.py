@@ -43,6 +43,8 @@ async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts
         lap=lap.number,
         snapshot=lap.snapshot or "",
         base=state.snapshot_of(0) or "",
+        task=state.plan.task,
+        allowed=state.allowed,
         output=output,
         tree=parts.files.tree(f"gate-{spec.name}"),
         env=parts.gate_env,

@@ -7,7 +7,9 @@ from typing import assert_never
 from untilgreen.core.decision import Ask, Continue, Finish
 from untilgreen.core.events import (
     AgentSwitched,
+    Allowed,
     Answered,
+    Approved,
     Attached,
     BriefOffered,
     Cancelled,
@@ -43,7 +45,7 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
     marks = ASCII_MARKS if ascii_only else MARKS
     match event:
         case RunStarted():
-            return f"run {event.run}: {short(event.plan.title, WIDTH)}"
+            return f"task: {short(event.plan.title, WIDTH)}"
         case BriefOffered():
             return f"lap {event.lap}: {agent_words(event.agent)} works"
         case TurnEnded():
@@ -73,7 +75,7 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
         case Halted():
             return f"halted: {short(event.detail or event.cause, WIDTH)}"
         case Interrupted():
-            return f"left with {event.signal}; the run stays open"
+            return f"{inert(event.signal)}: saves the run and leaves; once more ends what runs at once"
         case Steered():
             return f"note for the agent: {short(event.note, WIDTH)}"
         case StopRequested():
@@ -84,6 +86,10 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
             return f"answered: {short(event.choice, WIDTH)}" + (
                 f" (by {inert(event.by)})" if event.by else ""
             )
+        case Allowed():
+            return f"{inert(event.by) or 'somebody'} lets {inert(event.path)} be changed"
+        case Approved():
+            return f"{inert(event.by)} says {'yes' if event.yes else 'no'} for {inert(event.gate)}"
         case RunFinished():
             return f"{event.outcome}: {short(event.reason, WIDTH)}"
         case Attached() | SnapshotTaken():
@@ -118,10 +124,10 @@ def decision_words(event: Decided) -> str:
     match event.decision:
         case Continue(reason=reason):
             return f"{place}: goes on, {short(reason, WIDTH)}{seen}"
-        case Finish(outcome=outcome, reason=reason):
-            return f"{place}: ends as {outcome}, {short(reason, WIDTH)}{seen}"
+        case Finish(outcome=outcome):  # the reason follows when it is the end
+            return f"{place}: ends as {outcome}{seen}"
         case Ask(question=question, choices=choices):
-            return f"{place}: asks: {short(question, WIDTH)} ({', '.join(choices)})"
+            return f"{place}: asks: {short(question, WIDTH)} ({inert(', '.join(choices))})"
         case _:
             assert_never(event.decision)
 
