@@ -120,20 +120,24 @@ class _Walk:
 
     def _value(self, path: Key) -> None:
         if self._skip("{"):
-            while not self._skip("}") and self._left:
-                if not self._skip(*_BETWEEN):
-                    self._pair(path)
+            while self._inside("}"):
+                self._pair(path)
         elif self._skip("["):
             place = 0
-            while not self._skip("]") and self._left:
-                if self._skip(*_BETWEEN):
-                    continue
+            while self._inside("]"):
                 self._note((*path, place), self._next().line)
                 self._value((*path, place))
                 place += 1
-        else:
+        elif self._left:
+            self._left.pop()
             while self._left and self._next().text not in (*_BETWEEN, "]", "}"):
                 self._left.pop()
+
+    def _inside(self, end: str) -> bool:
+        """Whether more comes before the end of a list or a table."""
+        while self._skip(*_BETWEEN):
+            pass
+        return not self._skip(end) and bool(self._left)
 
 
 def _unquoted(text: str) -> str:
