@@ -37,7 +37,7 @@ def test_what_joined_it_and_what_that_started_is_held_and_killed(made: Path) -> 
         assert process.wait(60) == -9
     while cgroup.members(made):
         pass
-    cgroup.remove(made)
+    assert cgroup.remove(made)
     assert not made.exists()
 
 
@@ -48,7 +48,7 @@ def test_those_below_it_belong_to_it(made: Path) -> None:
         assert cgroup.join(below, process.pid)
         assert cgroup.members(made) == {process.pid}
 
-        cgroup.remove(made)
+        assert not cgroup.remove(made)
         assert below.is_dir()
 
         cgroup.kill(made)
@@ -72,7 +72,7 @@ def test_one_that_is_not_there_is_empty_and_quiet(tmp_path: Path) -> None:
     missing = tmp_path / "missing"
 
     cgroup.kill(missing)
-    cgroup.remove(missing)
 
+    assert cgroup.remove(missing)
     assert cgroup.members(missing) == set()
     assert not missing.exists()

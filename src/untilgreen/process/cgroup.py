@@ -67,8 +67,9 @@ def kill(cgroup: Path) -> None:
         (cgroup / "cgroup.kill").write_text("1")
 
 
-def remove(cgroup: Path) -> None:
-    """Take it away with all that were made below it; one that is still in use stays."""
+def remove(cgroup: Path) -> bool:
+    """Take it away with all that were made below it, unless one is still in use; whether it is gone."""
     for folder, _, _ in os.walk(cgroup, topdown=False):
         with suppress(OSError):
             Path(folder).rmdir()
+    return not cgroup.exists()

@@ -29,6 +29,8 @@ KILL_SECONDS = 5.0
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _CONTINUE = getattr(signal, "SIGCONT", None)
 _FIRST_PACE, _SLOWEST_PACE = 0.005, 0.1
+_MOST_DOUBTS = 10
+"""How many looks are spent on processes that can't say what they are."""
 
 
 class Trace(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -134,27 +136,34 @@ class Tree:
         """End every process of the tree, and look again until none is left; those asked may be gone."""
         ended = set(asked)
         alive: list[Seen] = []
-        pace = _FIRST_PACE
+        pace, doubts = _FIRST_PACE, _MOST_DOUBTS
         # A look takes a moment, and a process that hops from fork to fork may slip through one.
-        looks = 1 if self.cgroup else 2
+        looks = 2
         with move_on_after(KILL_SECONDS):
             while looks:
                 table = look()
                 alive, certain = self._alive(table)
                 adoption.reap(table, [seen for seen in ended if seen.pid != self.trace.pid])
-                if not alive and certain:
-                    looks -= 1
-                    continue
                 ended.update(alive)
                 if self.cgroup:
                     cgroup.kill(self.cgroup)
+                if not alive and (certain or not doubts):
+                    looks -= 1
+                    continue
+                doubts -= not certain
                 for seen in alive:
                     send(seen, _KILL)
                 await sleep(pace)
                 pace = min(pace * 2, _SLOWEST_PACE)
-        if self.cgroup and not alive:
-            cgroup.remove(self.cgroup)
+            await self._unfence()
         return Ended(pids=frozenset(seen.pid for seen in ended), survivors=tuple(seen.pid for seen in alive))
+
+    async def _unfence(self) -> None:
+        """A cgroup goes when the last process in it has let go of everything, a moment after it is dead."""
+        pace = _FIRST_PACE
+        while self.cgroup and not cgroup.remove(self.cgroup):
+            await sleep(pace)
+            pace = min(pace * 2, _SLOWEST_PACE)
 
 
 def _descendants(roots: set[int], table: Table) -> set[int]:
