@@ -452,7 +452,12 @@ E   assert 1 == 0
 FAILED tests/test_plugin.py::test_plugin - assert 1 == 0
 === 1 failed, 1 passed in 0.50s ==="""
 
-    assert "tests/test_plugin.py::test_plugin" in ids(text)
+    seen = read(text)
+
+    assert [(each.id, each.message) for each in seen.findings] == [
+        ("tests/test_plugin.py::test_plugin", "assert 1 == 0")
+    ]
+    assert (seen.passed, seen.failed, seen.total) == (1, 1, 2)
 
 
 def test_output_of_the_world_around_it_is_left_alone() -> None:

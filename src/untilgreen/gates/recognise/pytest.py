@@ -31,7 +31,7 @@ def read(lines: Sequence[str]) -> Seen | None:
     """What pytest says in these lines; None where it did not print them."""
     reader = _Reader()
     reader.feed(lines)
-    if reader.depth:  # what looked like a session within a session was none
+    if reader.nested and reader.session.is_one:  # a captured one without end swallowed its last line
         reader = _Reader(nesting=False)
         reader.feed(lines)
     sessions = [session for session in [*reader.closed, reader.session] if session.is_one]
@@ -46,6 +46,7 @@ class _Reader:
     def __init__(self, *, nesting: bool = True) -> None:
         self.nesting = nesting
         self.depth = 0
+        self.nested = False
         self.closed: list[Session] = []
         self.session = Session()
         self.refused: list[Finding] = []
@@ -64,8 +65,9 @@ class _Reader:
     def _bar(self, title: str) -> None:
         session = self.session
         if title == "test session starts":
-            if self.nesting and session.section in _CAPTURED:  # a test that runs pytest, and was captured
-                self.depth += 1
+            if session.section in _CAPTURED:  # a test that runs pytest, and was captured
+                self.depth += self.nesting
+                self.nested = True
             else:
                 self._close()
                 self.session.begun = True
