@@ -15,6 +15,7 @@ from untilgreen.core.events import (
     Event,
     GateChecked,
     RunFinished,
+    RunStarted,
     SnapshotTaken,
     TurnEnded,
 )
@@ -83,7 +84,7 @@ class LiveView:
                 self._now_doing("deciding")
         if isinstance(event, Decided):
             self._note = _note(event)
-        if not isinstance(event, SnapshotTaken | BriefOffered | RunFinished):
+        if not isinstance(event, RunStarted | SnapshotTaken | BriefOffered | RunFinished):
             said = line(event, state, ascii_only=self._ascii)
             if said:
                 self._console.print(Text(short(said, max(20, self._console.width - 1)), style="dim"))

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from untilgreen.core.receive import Answer, Arrival, Cancel, Pause, Steer, Stop
 from untilgreen.engine.mail import conclude, deliver
 from untilgreen.errors import UserError
-from untilgreen.surfaces.cli.look import me
+from untilgreen.surfaces.cli.look import me, refuse_agents
 from untilgreen.surfaces.cli.options import HERE, Place
 from untilgreen.surfaces.cli.say import out
 
@@ -89,6 +89,7 @@ def answer(
     argument
         What the choice needs: the lap for rollback, the name for agent.
     """
+    refuse_agents("answer")
     reply = Answer(at=time.time(), by=me(), choice=choice, argument=argument, note=note)
     return _send(run, place, reply, "has its answer")
 

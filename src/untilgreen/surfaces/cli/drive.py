@@ -14,6 +14,7 @@ from cyclopts import Parameter
 
 from untilgreen.core.events import Event, Restored
 from untilgreen.core.exits import GATE, NOT_GREEN, OK, SIGINT, exit_code
+from untilgreen.core.fold import apply
 from untilgreen.core.model import Verdict
 from untilgreen.core.receive import Resume
 from untilgreen.core.state import RunState
@@ -24,6 +25,7 @@ from untilgreen.engine.seat import TERMINAL, UNATTENDED
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.wiring import plan_of
 from untilgreen.errors import PluginFailed, UserError, WorkspaceNotReady
+from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.look import me, read
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Place, SpecFlags
@@ -152,7 +154,7 @@ class Shown:
 
 
 def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool) -> int:
-    """The same for a new run and an old one."""
+    """The same for a new run, whose start is told, too, and for an old one."""
     seat = UNATTENDED if no_input or not sys.stdin.isatty() else TERMINAL
     restored: list[Restored] = []
 
@@ -169,6 +171,9 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
         with choose(
             json=shown.json, quiet=shown.quiet, verbose=shown.verbose, ascii_only=ascii_only()
         ) as view:
+            begun = await FileJournal(folder.journal).events()
+            for event in begun if len(begun) == 1 else ():
+                view.on_event(event, apply(None, event))
             await drive(
                 folder,
                 store,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import getpass
+import os
 
 import anyio
 
 from untilgreen.core.fold import fold
 from untilgreen.core.state import RunState
+from untilgreen.engine.drive import INSIDE
 from untilgreen.engine.store import RunFolder
-from untilgreen.errors import JournalError
+from untilgreen.errors import JournalError, UserError
 from untilgreen.journal.file import FileJournal
+
+AGENT_MARKS = (INSIDE, "CLAUDECODE")
+"""Variables that tell that a command was started by an agent: set by us, and by agents themselves."""
 
 
 def read(folder: RunFolder) -> tuple[RunState, str]:
@@ -34,3 +39,13 @@ def me() -> str:
         return getpass.getuser()
     except (KeyError, ImportError, OSError):
         return "somebody"
+
+
+def refuse_agents(verb: str) -> None:
+    """What a person decides is not decided by the agent that is judged."""
+    mark = next((name for name in AGENT_MARKS if os.environ.get(name)), None)
+    if mark is not None:
+        raise UserError(
+            f"`untilgreen {verb}` is used by people, not by an agent, and {mark} is set here. "
+            "Run it in a terminal of your own."
+        )

@@ -56,7 +56,7 @@ def call(arguments: list[str]) -> int:
 def _call(arguments: list[str]) -> int:
     try:
         result = make_app()(
-            arguments,
+            _with_stdin_named(arguments),
             exit_on_error=False,
             print_error=False,
             help_on_error=False,
@@ -81,6 +81,20 @@ def _call(arguments: list[str]) -> int:
     except Exception as error:
         return _defect(error)
     return result if isinstance(result, int) else OK
+
+
+def _with_stdin_named(arguments: list[str]) -> list[str]:
+    """A lone `-` is the task from stdin; the parser would take it for an option without a name."""
+    if arguments[:1] != ["run"]:
+        return arguments
+    words: list[str] = []
+    for position, word in enumerate(arguments):
+        if word == "--":
+            return [*words, *arguments[position:]]
+        if word == "-" and words[-1] in ("-f", "--file"):
+            words.pop()
+        words.append("--file=-" if word == "-" else word)
+    return words
 
 
 def _defect(error: Exception) -> int:

@@ -14,6 +14,7 @@ from untilgreen.engine.drive import state_of
 from untilgreen.engine.trees import kept_tree, restore_tree, workspace_of
 from untilgreen.errors import UserError
 from untilgreen.surfaces import streams
+from untilgreen.surfaces.cli.look import refuse_agents
 from untilgreen.surfaces.cli.options import HERE, Place
 from untilgreen.surfaces.cli.say import out
 from untilgreen.surfaces.result import restored_lines
@@ -55,6 +56,7 @@ def restore(
     place: Place = HERE,
 ) -> int:
     """Put the files of a lap back into the directory; what is there now is kept first."""
+    refuse_agents("restore")
     name, lap, second = _laps(run)
     if second is not None or (snapshot is not None and lap is not None):
         raise UserError(f"Only one state of the files can be brought back. Name one: {name}@{lap}.")

@@ -1,0 +1,210 @@
+"""stop, cancel, pause, steer, answer and follow, with and without somebody who drives."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.cli.helpers import NO_OP, Cli, Started, eventually
+
+SLOW = """\
+cat > {tmp}/brief-$(ls {tmp} | grep -c '^brief-')
+touch {tmp}/began
+for i in $(seq 1000); do test -f {tmp}/go && break; sleep 0.05; done
+"""
+"""Keeps what it is told, and works until it may go on."""
+HANGING = "cat > /dev/null\ntouch {tmp}/began\nexec sleep 60\n"
+
+
+def driven(cli: Cli, body: str, *flags: str) -> tuple[Started, str]:
+    """A run in the middle of its first turn, and its id."""
+    agent = cli.agent(body.format(tmp=cli.tmp))
+    started = cli.start("run", "Mend it.", "--agent", agent, "--gate", "test -f done", *flags)
+    eventually((cli.tmp / "began").exists, "the first turn")
+    return started, cli.ids[0]
+
+
+def left_open(cli: Cli) -> str:
+    """A run that waits for a person, and that nobody drives."""
+    manual = ("--strategy", "manual", "--no-input")
+    assert cli("run", "Mend it.", "-a", cli.agent(NO_OP), "-g", "test -f done", *manual).code == 5
+    return cli.ids[0]
+
+
+def briefs(cli: Cli) -> list[str]:
+    return [path.read_text() for path in sorted(Path(cli.tmp).glob("brief-*"))]
+
+
+def test_stop_ends_a_driven_run_after_its_lap(cli: Cli) -> None:
+    started, run = driven(cli, SLOW)
+
+    sent = cli("stop", run, "--reason", "time for lunch")
+    (cli.tmp / "go").touch()
+    done = started.end()
+
+    assert (sent.code, done.code) == (0, 1)
+    assert f"Run {run} will end after this lap." in sent.out
+    assert "cancelled: time for lunch" in done.out
+    assert "1 lap in" in done.out
+
+
+def test_cancel_ends_a_driven_run_in_the_middle_of_a_turn(cli: Cli) -> None:
+    started, run = driven(cli, HANGING)
+
+    sent = cli("cancel", run)
+    done = started.end()
+
+    assert (sent.code, done.code) == (0, 1)
+    assert "cancelled: cancelled by command" in done.out
+
+
+def test_a_note_reaches_the_agent_with_its_next_brief(cli: Cli) -> None:
+    started, run = driven(cli, SLOW, "--max-iterations", "2")
+
+    sent = cli("steer", run, "The clock is in UTC.")
+    (cli.tmp / "go").touch()
+    started.end()
+
+    assert sent.code == 0
+    first, second = briefs(cli)
+    assert "The clock is in UTC." not in first
+    assert "The clock is in UTC." in second
+
+
+def test_a_paused_run_starts_no_further_turn_and_resume_lets_it_go_on(cli: Cli) -> None:
+    started, run = driven(cli, SLOW, "--max-iterations", "2")
+
+    sent = cli("pause", run)
+    (cli.tmp / "go").touch()
+    left = started.end()
+
+    assert (sent.code, left.code) == (0, 5)
+    assert "paused: paused by command" in left.out
+    assert len(briefs(cli)) == 1
+
+    done = cli("resume", run)
+
+    assert done.code == 3
+    assert len(briefs(cli)) == 2
+
+
+@pytest.mark.parametrize("verb", ["stop", "cancel"])
+def test_a_run_that_nobody_drives_ends_with_the_command(cli: Cli, verb: str) -> None:
+    run = left_open(cli)
+
+    sent = cli(verb, run, "--reason", "no longer needed")
+
+    assert sent.code == 0
+    shown = cli("show", run, "--json").result
+    assert (shown["outcome"], shown["reason"]) == ("cancelled", "no longer needed")
+    assert cli("resume", run).code == 1, "the run is over"
+
+
+def test_pause_and_steer_reach_a_run_that_nobody_drives(cli: Cli) -> None:
+    keep = cli.agent(f"cat > {cli.tmp}/brief-1\ntouch done\n", "second.sh")
+    run = left_open(cli)
+    (cli.tmp / "agent.sh").write_text(Path(keep.removeprefix("cmd:")).read_text())
+
+    assert cli("steer", run, "Look into the cellar.").code == 0
+    assert cli("answer", run, "continue", "--note", "And into the attic.").code == 0
+    assert cli("pause", run).code == 0
+    assert cli("show", run, "--json").result["status"] in ("waiting", "paused")
+    assert cli("resume", run).code == 0
+    assert "Look into the cellar." in briefs(cli)[0]
+    assert "And into the attic." in briefs(cli)[0]
+
+
+def test_an_answer_reaches_a_run_that_waits_in_another_process(cli: Cli) -> None:
+    run = left_open(cli)
+
+    refused = cli("answer", run, "acept")
+    taken = cli("answer", run, "accept")
+    done = cli("resume", run)
+
+    assert refused.code == 2
+    assert "Did you mean 'accept'?" in refused.err
+    assert (taken.code, done.code) == (0, 0)
+    assert "accepted: lap 1 was accepted" in done.out
+
+
+def test_what_an_ended_run_cannot_take_is_refused_with_2_and_the_reason(cli: Cli) -> None:
+    cli("run", "Mend it.", "-a", cli.agent("touch done\n"), "-g", "test -f done")
+    (run,) = cli.ids
+
+    commands = [
+        ("stop", run),
+        ("cancel", run),
+        ("pause", run),
+        ("steer", run, "x"),
+        ("answer", run, "accept"),
+    ]
+    refused = [cli(*command) for command in commands]
+
+    assert [each.code for each in refused] == [2] * 5
+    assert {each.err for each in refused} == {f"error: Run {run} has ended: converged.\n"}
+
+
+def test_what_makes_no_sense_now_is_refused_with_2_and_the_reason(cli: Cli) -> None:
+    started, run = driven(cli, SLOW)
+
+    assert "asks nothing at the moment" in cli("answer", run, "accept").err
+    assert "The note is empty." in cli("steer", run, "  ").err
+    assert cli("stop", run).code == 0
+    again = cli("stop", run)
+    (cli.tmp / "go").touch()
+    started.end()
+
+    assert again.code == 2
+    assert "asked for already" in again.err
+
+
+def test_a_driven_run_is_not_driven_twice(cli: Cli) -> None:
+    started, run = driven(cli, HANGING)
+
+    second = cli("resume", run)
+    started.signal(signal.SIGINT)
+    started.end()
+
+    assert second.code == 2
+    assert f"Run {run} is being driven by process {started.process.pid}" in second.err
+
+
+def test_follow_shows_a_run_of_another_process_and_ends_with_its_exit_code(cli: Cli) -> None:
+    started, run = driven(cli, SLOW, "--max-iterations", "1")
+    watching = cli.start("follow", run)
+
+    (cli.tmp / "go").touch()
+    done, seen = started.end(), watching.end()
+
+    assert (done.code, seen.code) == (3, 3)
+    assert "lap 1: turn over" in seen.err
+    assert "exhausted: limit iterations" in seen.out
+
+
+def test_follow_ends_when_the_run_is_left_open(cli: Cli) -> None:
+    started, run = driven(cli, HANGING)
+    watching = cli.start("follow", run)
+
+    started.signal(signal.SIGINT)
+    started.end()
+    seen = watching.end()
+
+    assert seen.code == 130
+    assert f"Go on with: untilgreen resume {run}" in seen.out
+
+
+def test_ctrl_c_of_follow_leaves_the_run_alone(cli: Cli) -> None:
+    started, run = driven(cli, SLOW, "--max-iterations", "1")
+    watching = cli.start("follow", run, "--json")
+    assert watching.process.stdout is not None
+    assert "version" in watching.process.stdout.readline()
+    assert "RunStarted" in watching.process.stdout.readline()
+
+    watching.signal(signal.SIGINT)
+    seen = watching.end()
+    (cli.tmp / "go").touch()
+    done = started.end()
+
+    assert seen.code == 130
+    assert "The run goes on." in seen.err
+    assert done.code == 3

@@ -1,0 +1,149 @@
+"""What reaches a terminal, a pipe and a file: no foreign escape sequence, no picture where none belongs."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+import time
+
+from tests.surfaces.cli.helpers import COMMAND, NO_OP, PATIENCE_SECONDS, Cli
+
+HOSTILE = r"printf '\033]0;owned\007\033[2J\033[31mevil\r\n\033[1A\302\233more\n'"
+"""A title, a cleared screen, a colour, a cursor that goes up, and the same in one byte."""
+
+
+def on_a_terminal(
+    cli: Cli, *arguments: str, term: str = "xterm-256color", columns: int = 80
+) -> tuple[int, str]:
+    """The exit code and all that a terminal gets."""
+    ours, theirs = pty.openpty()
+    env = {**cli.env, "TERM": term, "COLUMNS": "80", "LINES": "24"}
+    process = subprocess.Popen(
+        [*COMMAND, *arguments], cwd=cli.place, env=env, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    seen, end = b"", time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        if select.select([ours], [], [], 0.1)[0]:
+            try:
+                chunk = os.read(ours, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            seen += chunk
+    os.close(ours)
+    return process.wait(timeout=PATIENCE_SECONDS), seen.decode()
+
+
+def run(cli: Cli, *flags: str) -> tuple[str, ...]:
+    """A run of one lap in which everybody tries to take over the terminal."""
+    agent, gate = cli.agent(f"{NO_OP}{HOSTILE}\n"), f"tests={HOSTILE}; exit 1"
+    return ("run", "Mend \x1b[31mit.", "--agent", agent, "--gate", gate, "--max-iterations", "1", *flags)
+
+
+def test_without_a_terminal_there_is_no_escape_sequence_at_all(cli: Cli) -> None:
+    done = cli(*run(cli, "--verbose"))
+    looked = [cli("show"), cli("list"), cli("follow"), cli("check", "--gate", f"tests={HOSTILE}; exit 1")]
+
+    assert done.code == 3
+    assert "output: evil" in done.err
+    for each in (done, *looked):
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", each.out + each.err)
+
+
+def test_on_a_terminal_nobody_elses_escape_sequences_arrive(cli: Cli) -> None:
+    code, seen = on_a_terminal(cli, *run(cli))
+
+    assert code == 3
+    assert "exhausted" in seen
+    assert "\x1b]0;" not in seen
+    assert "owned" not in seen
+    assert "\x1b[2J" not in seen
+    assert "\x9b" not in seen
+
+
+def test_a_gates_name_is_one_line_of_text(cli: Cli) -> None:
+    for name in ("\\u001b]0;owned\\u0007", "two\\nlines"):
+        done = cli("check", "--set", f'gates."{name}".run="true"')
+        assert done.code == 2
+        assert "can't be a gate's name" in done.err
+        assert "\x1b" not in done.err
+
+
+def test_no_color_draws_without_colours(cli: Cli) -> None:
+    cli.env["NO_COLOR"] = "1"
+    code, seen = on_a_terminal(cli, *run(cli))
+
+    assert code == 3
+    assert not re.search(r"\x1b\[(?:\d+;)*(?:3|4|9|10)\d(?:;\d+)*m", seen)
+
+
+def test_a_dumb_terminal_gets_plain_lines(cli: Cli) -> None:
+    code, seen = on_a_terminal(cli, *run(cli), term="dumb")
+
+    assert code == 3
+    assert "\x1b" not in seen
+    assert "lap 1: turn over" in seen
+
+
+def test_by_wish_our_own_signs_are_plain_ascii(cli: Cli) -> None:
+    long_task = "Mend it, " + "and mend it again, " * 10
+    done = cli(
+        *("run", long_task, "--agent", cli.agent(NO_OP), "--gate", "false", "--max-iterations", "1"),
+        env={"UNTILGREEN_ASCII": "1"},
+    )
+
+    assert done.code == 3
+    assert (done.out + done.err).isascii()
+
+
+def test_an_encoding_without_our_signs_is_no_reason_to_fail(cli: Cli) -> None:
+    env = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    task = ("run", "Größer machen: 洞窟", "--agent", cli.agent(NO_OP), "--gate", "false")
+
+    done = cli(*task, "--max-iterations", "1", env=env)
+    told = cli(*task, "--max-iterations", "1", "--json", env=env)
+
+    assert done.code == 3
+    assert "Traceback" not in done.err
+    assert told.result["task"] == "Größer machen: 洞窟"
+
+
+def test_a_reader_that_leaves_early_does_not_disturb_the_run(cli: Cli) -> None:
+    command = [
+        *COMMAND,
+        "run",
+        "Mend it.",
+        "--agent",
+        cli.agent("touch done\n"),
+        "--gate",
+        "test -f done",
+        "--json",
+    ]
+    process = subprocess.Popen(
+        command, cwd=cli.place, env=cli.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None and process.stderr is not None  # noqa: PT018 - they are pipes
+    process.stdout.readline()
+    process.stdout.close()
+
+    said = process.stderr.read().decode()
+    process.stderr.close()
+
+    assert process.wait(timeout=PATIENCE_SECONDS) == 0
+    assert said == ""
+    assert cli("show", "--json").result["outcome"] == "converged"
+
+
+def test_the_demo_shows_a_converged_run_without_a_key(cli: Cli) -> None:
+    cli.env["TMPDIR"] = str(cli.tmp)
+    done = cli("demo")
+
+    assert done.code == 0
+    assert "converged: all required gates pass in lap 4" in done.out
+    assert "claim rejected" in done.err
+    shown = re.search(r"untilgreen (show \S+ --state-dir \S+),", done.out)
+    assert shown is not None
+    assert cli(*shown[1].split()).code == 0

@@ -1,0 +1,111 @@
+"""Code of one's own in the workspace: found, copied before the first lap, named when it fails."""
+
+from tests.surfaces.cli.helpers import NO_OP, Cli, write
+
+NO_TODOS = '''\
+from dataclasses import dataclass
+
+from untilgreen import Finding, Verdict
+
+
+@dataclass(frozen=True)
+class NoTodos:
+    """Fails while any file still says TODO."""
+
+    word: str = "TODO"
+
+    async def check(self, workspace):
+        texts = {path.name: path.read_text() for path in sorted(workspace.root.glob("*.txt"))}
+        hits = tuple(Finding(id=name) for name, text in texts.items() if self.word in text)
+        return Verdict(status="fail" if hits else "pass", findings=hits)
+'''
+BLIND = "class NoTodos:\n    async def check(self, workspace):\n        raise SystemExit('never reached')\n"
+GATE_SPEC = '[gates.todos]\nuse = "./checks/gate.py:NoTodos"\n'
+BAD = '''\
+class Bad:
+    """A strategy that does not work."""
+
+    def decide(self, state, signals):
+        raise ZeroDivisionError("one lap too many")
+'''
+
+
+def test_a_gate_that_the_agent_rewrites_in_the_middle_of_a_run_changes_nothing(cli: Cli) -> None:
+    files = {"checks/gate.py": NO_TODOS, "untilgreen.toml": GATE_SPEC, "work.txt": "TODO\n"}
+    write(cli.place, {**files, "blind.py": BLIND})
+    cheat = cli.agent("cat > /dev/null\ncp blind.py checks/gate.py\n")
+
+    limited = ("--max-iterations", "2", "--json")
+    done = cli("run", "Mend it.", "--agent", cheat, *limited)
+
+    assert done.code == 3
+    findings = [lap["verdicts"]["todos"]["findings"] for lap in done.result["iterations"]]
+    assert [[finding["id"] for finding in found] for found in findings] == [["work.txt"], ["work.txt"]]
+
+
+def test_a_run_goes_on_with_the_gate_that_it_began_with(cli: Cli) -> None:
+    write(cli.place, {"checks/gate.py": NO_TODOS, "untilgreen.toml": GATE_SPEC, "work.txt": "TODO\n"})
+    assert cli("run", "Mend it.", "--agent", "cmd:./absent.sh").code == 4
+    write(
+        cli.place,
+        {"checks/gate.py": "raise SystemExit('gone')\n", "absent.sh": "#!/bin/sh\necho > work.txt\n"},
+    )
+    (cli.place / "absent.sh").chmod(0o755)
+
+    assert cli("resume").code == 0
+
+
+def test_a_strategy_that_raises_ends_the_run_with_70_and_is_named(cli: Cli) -> None:
+    write(cli.place, {"rules.py": BAD})
+    bad = ("--strategy", "./rules.py:Bad")
+
+    run = ("run", "Mend it.", "--agent", cli.agent(NO_OP), "--gate", "false", *bad)
+    done, told = cli(*run), cli(*run, "--json")
+
+    assert (done.code, told.code) == (70, 70)
+    assert "Strategy Bad raised ZeroDivisionError: one lap too many" in done.err
+    assert "crashed: Strategy Bad raised" in done.out
+    assert "Traceback" not in done.err
+    assert (told.result["outcome"], told.result["exit_code"]) == ("crashed", 70)
+
+
+def test_a_plugin_that_is_not_there_is_refused_before_anything_starts(cli: Cli) -> None:
+    write(cli.place, {"rules.py": BAD, "broken.py": "def (\n"})
+    run = ("run", "Mend it.", "--agent", "cmd:true", "--gate", "false", "--strategy")
+
+    answers = {name: cli(*run, name) for name in ("./rules.py:Bda", "./absent.py:Bad", "./broken.py:Bad")}
+
+    assert {done.code for done in answers.values()} == {2}
+    assert "Did you mean 'Bad'?" in answers["./rules.py:Bda"].err
+    assert "absent.py" in answers["./absent.py:Bad"].err
+    assert "broken.py" in answers["./broken.py:Bad"].err
+    assert not any("Traceback" in done.err for done in answers.values())
+    assert cli.ids == []
+
+
+def test_plugins_lists_what_can_be_used_by_name(cli: Cli) -> None:
+    shown, told = cli("plugins"), cli("plugins", "--json")
+
+    version, *plugins = told.lines
+    assert (shown.code, told.code, version["type"]) == (0, 0, "version")
+    strategies = {plugin["name"] for plugin in plugins if plugin["kind"] == "strategy"}
+    assert strategies >= {"fixed", "hybrid", "ralph", "adaptive", "manual"}
+    assert "hybrid" in shown.out
+
+
+def test_plugins_check_holds_a_strategy_to_the_laws(cli: Cli) -> None:
+    patient = """\
+from untilgreen import Continue
+
+class Patient:
+    def decide(self, state, signals):
+        return Continue(reason="why not")
+"""
+    write(cli.place, {"rules.py": BAD + "\n\n" + patient})
+
+    good, bad = cli("plugins", "check", "./rules.py:Patient"), cli("plugins", "check", "./rules.py:Bad")
+
+    assert good.code == 0, good
+    assert bad.code == 2
+    assert "Bad" in bad.err
+    assert "Traceback" not in bad.err

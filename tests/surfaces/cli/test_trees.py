@@ -1,0 +1,126 @@
+"""diff and restore: what laps changed, and the way back to any of them."""
+
+import re
+import signal
+
+from tests.surfaces.cli.helpers import Cli, eventually, git
+
+COUNTING = "cat > /dev/null\necho x >> {tmp}/turns\nwc -l < {tmp}/turns | tr -d ' ' > count.txt\n"
+"""Writes in each turn which one it is."""
+
+
+def counted(cli: Cli, laps: int = 2) -> str:
+    """A run whose lap N left N in count.txt, and its id."""
+    flags = ("--max-iterations", str(laps), "--set", "leave='last'")
+    done = cli("run", "Count.", "-a", cli.agent(COUNTING.format(tmp=cli.tmp)), "-g", "false", *flags)
+    assert done.code == 3
+    return cli.ids[-1]
+
+
+def changed(text: str) -> list[str]:
+    """The lines that a diff takes away and adds."""
+    return [line for line in text.splitlines() if re.match(r"[+-][^+-]", line)]
+
+
+def test_diff_shows_a_run_a_lap_or_the_way_between_two(cli: Cli) -> None:
+    run = counted(cli)
+
+    assert changed(cli("diff", run).out) == ["+2"]
+    assert changed(cli("diff").out) == ["+2"]
+    assert changed(cli("diff", f"{run}@1").out) == ["+1"]
+    assert changed(cli("diff", f"{run}@2").out) == ["-1", "+2"]
+    assert changed(cli("diff", "@last@0..2").out) == ["+2"]
+    assert changed(cli("diff", f"{run}@2..1").out) == ["-2", "+1"]
+    assert cli("diff", f"{run}@0").out == ""
+
+
+def test_a_diff_can_be_applied(cli: Cli) -> None:
+    run = counted(cli, laps=1)
+    (cli.place / "count.txt").unlink()
+
+    (cli.tmp / "patch").write_text(cli("diff", run).out)
+    git(cli.place, "apply", str(cli.tmp / "patch"))
+
+    assert (cli.place / "count.txt").read_text() == "1\n"
+
+
+def test_a_lap_that_is_none_is_refused(cli: Cli) -> None:
+    run = counted(cli, laps=1)
+
+    for wrong in (f"{run}@7", f"{run}@x", f"{run}@1..", f"{run}@{'9' * 5000}", "@last@"):
+        done = cli("diff", wrong)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("error: ")
+    assert "has no lap 7; it has 0 to 1" in cli("restore", f"{run}@7").err
+    assert "Which lap?" in cli("restore", run).err
+    assert "Only one" in cli("restore", f"{run}@0..1").err
+
+
+def test_restore_brings_a_lap_back_and_prints_the_way_back(cli: Cli) -> None:
+    run = counted(cli)
+    count = cli.place / "count.txt"
+    count.write_text("mine\n")
+    before = git(cli.place, "status", "--porcelain=v2", "--branch")
+
+    done = cli("restore", f"{run}@1")
+
+    assert done.code == 0
+    assert "The files are those of lap 1." in done.out
+    assert count.read_text() == "1\n"
+
+    back = re.search(r"untilgreen (restore \S+ --snapshot ([0-9a-f]+))", done.out)
+    assert back is not None
+    assert len(back[2]) < 40, "short enough to type"
+    again = cli(*back[1].split())
+
+    assert again.code == 0
+    assert count.read_text() == "mine\n"
+    assert git(cli.place, "status", "--porcelain=v2", "--branch") == before, "git's own state is untouched"
+
+
+def test_the_way_back_from_the_best_lap_is_printed_at_the_end_of_a_run(cli: Cli) -> None:
+    agent = cli.agent(COUNTING.format(tmp=cli.tmp))
+    gates = ("-g", "never=false", "-g", "small=! grep -q 2 count.txt")
+    done = cli("run", "Count.", "-a", agent, *gates, "--max-iterations", "2")
+    count = cli.place / "count.txt"
+    assert count.read_text() == "1\n"
+
+    back = re.search(r"untilgreen (restore \S+ --snapshot [0-9a-f]+)", done.out)
+    assert back is not None
+    assert cli(*back[1].split()).code == 0
+    assert count.read_text() == "2\n"
+
+
+def test_a_snapshot_that_the_run_does_not_keep_is_refused(cli: Cli) -> None:
+    run = counted(cli, laps=1)
+
+    unknown, ambiguous = cli("restore", run, "--snapshot", "zzz"), cli("restore", run, "--snapshot", "")
+
+    assert (unknown.code, ambiguous.code) == (2, 2)
+    assert "keeps no snapshot 'zzz'" in unknown.err
+
+
+def test_restore_is_refused_while_a_run_works_there(cli: Cli) -> None:
+    old = counted(cli, laps=1)
+    hanging = cli.agent(f"cat > /dev/null\ntouch {cli.tmp}/began\nexec sleep 60\n", "hanging.sh")
+    started = cli.start("run", "Mend it.", "--agent", hanging, "--gate", "false")
+    eventually((cli.tmp / "began").exists)
+
+    done = cli("restore", f"{old}@0")
+    started.signal(signal.SIGINT)
+    started.end()
+
+    assert done.code == 2
+    assert f"Run {cli.ids[-1]} works in" in done.err
+    assert (cli.place / "count.txt").read_text() == "1\n"
+
+
+def test_an_agent_may_neither_answer_nor_restore(cli: Cli) -> None:
+    run = counted(cli, laps=1)
+
+    for mark in ("UNTILGREEN_INSIDE", "CLAUDECODE"):
+        for command in (("restore", f"{run}@0"), ("answer", run, "accept")):
+            done = cli(*command, env={mark: "1"})
+            assert done.code == 2
+            assert "not by an agent" in done.err
+    assert (cli.place / "count.txt").read_text() == "1\n"
