@@ -127,7 +127,7 @@ def _check_promise(layers: Layers, promise: str) -> None:
         raise layers.error(
             ("promise",), f"promise = {promise!r} has the tag in it. Write only its text: {text!r}."
         )
-    if not promise.strip() or len(promise.splitlines()) > 1:
+    if not promise.strip() or promise.splitlines() != [promise]:
         raise layers.error(
             ("promise",), f"promise = {promise!r} must be some words on one line, for example 'DONE'."
         )
