@@ -64,7 +64,10 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "claims": "untilgreen.core.detectors.claims:Claims",
         "noop": "untilgreen.core.detectors.noop:Noop",
     },
-    "gate": {"command": "untilgreen.gates.command:CommandGate"},
+    "gate": {
+        "command": "untilgreen.gates.command:CommandGate",
+        "levels": "untilgreen.gates.levels:LevelsGate",
+    },
     "agent": {"command": "untilgreen.agents.command:CommandAgent"},
     "notifier": {},
 }

@@ -1,0 +1,72 @@
+"""Verification in levels, each standing on the one below: contract, tests, black box, sanity.
+
+A level counts only when it ran and all below it passed. The first that fails stops the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from untilgreen.core.model import Finding, Verdict
+from untilgreen.errors import ConfigError
+from untilgreen.gates.levels.blackbox import BlackBox
+from untilgreen.gates.levels.contract import Contract
+from untilgreen.gates.levels.sanity import Sanity
+from untilgreen.gates.levels.tests import Tests
+from untilgreen.gates.levels.tree import Files
+from untilgreen.ports import Site
+
+Level = Literal["L0", "L1", "L2", "L3"]
+ORDER: tuple[Level, ...] = ("L0", "L1", "L2", "L3")
+
+
+class Checks(Protocol):
+    """One level: what it complains about, and what it only remarks on."""
+
+    async def complaints(self, site: Site, files: Files) -> tuple[list[Finding], list[str]]:
+        """Findings that fail the level, and remarks that do not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelsGate:
+    """Passes when every level up to `min_level` does; levels above it run and are only remarked on."""
+
+    min_level: Level = "L1"
+    L0: Contract | None = None
+    L1: Tests | None = None
+    L2: BlackBox | None = None
+    L3: Sanity | None = None
+
+    def __post_init__(self) -> None:
+        """A level that is asked for and not described could never count, so that is an error."""
+        asked = ORDER[: ORDER.index(self.min_level) + 1]
+        missing = [level for level in asked if getattr(self, level) is None]
+        if missing:
+            raise ConfigError(
+                f"min_level = {self.min_level!r} asks for {', '.join(asked)}, and there is no table for "
+                f"{', '.join(missing)}. Add one, as [gates.NAME.{missing[0]}], or lower min_level."
+            )
+
+    async def check(self, workspace: Site) -> Verdict:
+        """Level by level, from the bottom."""
+        files = await Files.of(workspace.root)
+        asked = ORDER[: ORDER.index(self.min_level) + 1]
+        passed, lines = 0, []
+        for level in ORDER:
+            checks: Checks | None = getattr(self, level)
+            if checks is None:
+                continue
+            found, remarks = await checks.complaints(workspace, files)
+            lines += [f"{level}: {len(found)} complaints" if found else f"{level} passes", *remarks]
+            lines += [f"  {finding.id}: {finding.message}" for finding in found]
+            if found:
+                report = "\n".join(lines)
+                if level not in asked:
+                    break
+                named = tuple(
+                    Finding(id=f"{level} {each.id}", message=each.message, file=each.file) for each in found
+                )
+                return Verdict(status="fail", score=passed / len(asked), findings=named, excerpt=report)
+            passed += level in asked
+        return Verdict(status="pass", score=1.0, excerpt="\n".join(lines))

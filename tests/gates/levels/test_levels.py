@@ -1,0 +1,253 @@
+"""Levels: each kind of check, what stands on what, and tables that make no sense."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from untilgreen.core.model import Verdict
+from untilgreen.errors import ConfigError
+from untilgreen.plugins import registry
+from untilgreen.ports import Site
+
+pytestmark = pytest.mark.anyio
+PYTHON = sys.executable
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "app.py").write_text("print('hello world')\n")
+    (tmp_path / "README.md").write_text("# app\n")
+    (tmp_path / "package.json").write_text(json.dumps({"name": "app", "version": "1.2.3", "files": ["src"]}))
+    return tmp_path
+
+
+PASSING_L0: dict[str, Any] = {"required": ["README.md"]}
+PASSING_L1: dict[str, Any] = {"run": ["true"]}
+
+
+async def check(root: Path, **options: Any) -> Verdict:
+    gate = registry.create("gate", "levels", options).object
+    verdict = await gate.check(Site(root=root))
+    assert isinstance(verdict, Verdict)
+    return verdict
+
+
+def ids(verdict: Verdict) -> list[str]:
+    return [finding.id for finding in verdict.findings]
+
+
+async def test_every_level_up_to_the_one_asked_for_has_to_pass(project: Path) -> None:
+    verdict = await check(
+        project, min_level="L1", L0=PASSING_L0, L1={"run": ["true", "exit 3", "echo no; exit 1"]}
+    )
+
+    assert verdict.status == "fail"
+    assert verdict.score == 0.5
+    assert ids(verdict) == ["L1 exit 3: exit code 3", "L1 echo no; exit 1"]
+
+
+async def test_a_level_does_not_run_when_one_below_it_failed(project: Path) -> None:
+    marker = project / "ran"
+    verdict = await check(project, L0={"required": ["LICENSE"]}, L1={"run": [f"touch {marker}"]})
+
+    assert ids(verdict) == ["L0 missing LICENSE"]
+    assert verdict.score == 0.0
+    assert not marker.exists()
+
+
+async def test_levels_above_the_one_asked_for_are_only_remarked_on(project: Path) -> None:
+    verdict = await check(project, min_level="L0", L0=PASSING_L0, L1={"run": ["exit 1"]})
+
+    assert verdict.status == "pass"
+    assert "L1: 1 complaints" in verdict.excerpt
+
+
+async def test_all_four_levels_can_pass(project: Path) -> None:
+    verdict = await check(
+        project,
+        min_level="L3",
+        L0=PASSING_L0,
+        L1=PASSING_L1,
+        L2={"cases": [{"run": f"{PYTHON} src/app.py", "contains": ["hello"]}]},
+        L3={},
+    )
+
+    assert (verdict.status, verdict.score) == ("pass", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("contract", "expected"),
+    [
+        ({"required": ["src/*.py", "docs/**"]}, ["L0 missing docs/**"]),
+        ({"forbidden": ["*.py"]}, ["L0 forbidden src/app.py"]),
+        ({"forbidden": ["*.rb"]}, []),
+        ({"data": [{"file": "package.json", "has": "name"}]}, []),
+        ({"data": [{"file": "package.json", "has": "licence"}]}, ["L0 no package.json licence"]),
+        (
+            {"data": [{"file": "package.json", "has": "files", "type": "string"}]},
+            ["L0 type package.json files"],
+        ),
+        ({"data": [{"file": "package.json", "has": "files", "type": "array"}]}, []),
+        ({"data": [{"file": "package.json", "has": "version", "matches": r"^\d+\.\d+\.\d+$"}]}, []),
+        (
+            {"data": [{"file": "package.json", "has": "name", "matches": "^@"}]},
+            ["L0 value package.json name"],
+        ),
+        ({"data": [{"file": "README.md", "has": "x"}]}, ["L0 unreadable README.md"]),
+        ({"data": [{"file": "none.json", "has": "x"}]}, ["L0 missing none.json"]),
+        ({"naming": [{"files": "src/*.py", "style": "snake"}]}, []),
+        ({"naming": [{"files": "*.md", "style": "kebab"}]}, ["L0 name README.md"]),
+        ({"naming": [{"files": "src/*.py", "matches": "[a-z]{9}"}]}, ["L0 name src/app.py"]),
+    ],
+)
+async def test_contracts(project: Path, contract: dict[str, Any], expected: list[str]) -> None:
+    assert ids(await check(project, min_level="L0", L0=contract)) == expected
+
+
+async def test_a_file_that_git_ignores_is_nobodys(project: Path) -> None:
+    (project / ".gitignore").write_text("*.log\n")
+    (project / "x.log").write_text("")
+
+    assert (await check(project, min_level="L0", L0={"forbidden": ["*.log"]})).status == "pass"
+
+
+async def test_a_directory_without_git_is_looked_at_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_text("")
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "y.log").write_text("")
+
+    assert ids(await check(tmp_path, min_level="L0", L0={"forbidden": ["*.log"]})) == ["L0 forbidden x.log"]
+
+
+async def test_json_schemas_are_held_to(project: Path) -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, "version": {"type": "integer"}}}
+    (project / "schema.json").write_text(json.dumps(schema))
+
+    verdict = await check(
+        project, min_level="L0", L0={"data": [{"file": "package.json", "json_schema": "schema.json"}]}
+    )
+
+    assert len(verdict.findings) == 1
+    assert "version" in verdict.findings[0].id
+
+
+async def test_setup_that_fails_is_named_and_the_tests_do_not_run(project: Path) -> None:
+    verdict = await check(
+        project, L0=PASSING_L0, L1={"setup": ["true", "echo broken; exit 2"], "run": ["touch ran"]}
+    )
+
+    assert ids(verdict) == ["L1 setup echo broken; exit 2"]
+    assert not (project / "ran").exists()
+
+
+async def test_a_command_may_expect_another_code_and_has_a_time_limit(project: Path) -> None:
+    fine = await check(project, L0=PASSING_L0, L1={"run": [{"run": "exit 4", "expect": 4}]})
+    slow = await check(
+        project, L0=PASSING_L0, L1={"run": [{"run": "sleep 60", "name": "slow", "timeout": "0.2s"}]}
+    )
+
+    assert fine.status == "pass"
+    assert ids(slow) == ["L1 slow: timeout"]
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ({"contains": ["hello", "world"]}, []),
+        ({"contains": ["bye"]}, ["contains bye"]),
+        ({"matches": r"^hello\s\w+$"}, []),
+        ({"matches": "^bye"}, ["matches ^bye"]),
+        ({"exit_code": 3}, ["exit code"]),
+        ({"equals_file": "wanted.txt"}, []),
+        ({"equals_file": "README.md"}, ["equals README.md"]),
+        ({"equals_file": "nowhere"}, ["equals nowhere"]),
+        ({"json": {"a": 1}}, ["json"]),
+        ({"files": ["README.md"]}, []),
+        ({"files": ["made.txt"]}, ["file made.txt"]),
+    ],
+)
+async def test_black_box_assertions(project: Path, case: dict[str, Any], expected: list[str]) -> None:
+    (project / "wanted.txt").write_text("hello world\n")
+    call = {"name": "greet", "run": f"{PYTHON} src/app.py", **case}
+
+    verdict = await check(project, min_level="L2", L0=PASSING_L0, L1=PASSING_L1, L2={"cases": [call]})
+
+    assert ids(verdict) == [f"L2 greet: {what}" for what in expected]
+
+
+@pytest.mark.parametrize(("wanted", "status"), [({"n": [1, 2]}, "pass"), ({"n": [2, 1]}, "fail")])
+async def test_json_on_stdout_is_compared_as_a_value(project: Path, wanted: Any, status: str) -> None:
+    call = {"run": "cat", "stdin": '{ "n": [1,\n2] }', "json": wanted}
+
+    verdict = await check(project, min_level="L2", L0=PASSING_L0, L1=PASSING_L1, L2={"cases": [call]})
+
+    assert verdict.status == status
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "sanity", "expected"),
+    [
+        ("src/a.py", "x = 1\nbreakpoint()\n", {}, ["L3 debug src/a.py: breakpoint()"]),
+        ("src/a.js", "console.log(1)", {}, ["L3 debug src/a.js: console.log("]),
+        ("src/a.js", "console.log(1)", {"debug": "warn"}, []),
+        ("src/a.js", "console.log(1)", {"debug": "off"}, []),
+        ("a.py.orig", "", {}, ["L3 stray a.py.orig"]),
+        ("big.bin", "x" * 2_000, {"largest": "1k"}, ["L3 oversize big.bin"]),
+        ("big.bin", "x" * 2_000, {"largest": 3_000}, []),
+        ("src/b.py", "", {"missing_tests": "fail", "tests": {"src/*.py": "tests/test_{stem}.py"}},
+         ["L3 no test for src/app.py", "L3 no test for src/b.py"]),
+        ("src/b.py", "", {"tests": {"src/*.py": "tests/test_{stem}.py"}}, []),
+    ],
+)  # fmt: skip
+async def test_sanity(
+    project: Path, path: str, text: str, sanity: dict[str, Any], expected: list[str]
+) -> None:
+    (project / path).write_text(text)
+
+    verdict = await check(
+        project, min_level="L3", L0=PASSING_L0, L1=PASSING_L1, L2={"cases": [{"run": "true"}]}, L3=sanity
+    )
+
+    assert ids(verdict) == expected
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"min_level": "L2", "L0": PASSING_L0, "L1": PASSING_L1},
+        {"min_level": "L9", "L0": PASSING_L0},
+        {"min_level": "L0"},
+        {"min_level": "L0", "L0": {}},
+        {"min_level": "L0", "L0": {"require": ["x"]}},
+        {"min_level": "L0", "L0": {"required": "x"}},
+        {"min_level": "L0", "L0": {"data": [{"file": "x"}]}},
+        {"min_level": "L0", "L0": {"data": [{"file": "x", "type": "string"}]}},
+        {"min_level": "L0", "L0": {"data": [{"file": "x", "has": "y", "matches": "("}]}},
+        {"min_level": "L0", "L0": {"naming": [{"files": "*.py"}]}},
+        {"L0": PASSING_L0, "L1": {}},
+        {"L0": PASSING_L0, "L1": {"run": []}},
+        {"L0": PASSING_L0, "L1": {"run": [{"run": " "}]}},
+        {"L0": PASSING_L0, "L1": {"run": [{"run": "x", "timeout": "soon"}]}},
+        {"min_level": "L2", "L0": PASSING_L0, "L1": PASSING_L1, "L2": {"cases": []}},
+        {
+            "min_level": "L2",
+            "L0": PASSING_L0,
+            "L1": PASSING_L1,
+            "L2": {"cases": [{"run": "x", "matches": "["}]},
+        },
+        {"min_level": "L0", "L0": PASSING_L0, "L3": {"debug": "maybe"}},
+        {"min_level": "L0", "L0": PASSING_L0, "L3": {"debug_patterns": ["("]}},
+        {"min_level": "L0", "L0": PASSING_L0, "L3": {"largest": "huge"}},
+    ],
+)
+def test_a_malformed_table_is_an_error_and_never_a_pass(options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        registry.create("gate", "levels", options)
