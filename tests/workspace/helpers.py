@@ -2,7 +2,10 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 
 def git(place: Path, *arguments: str, env: dict[str, str] | None = None, check: bool = True) -> str:
@@ -46,3 +49,24 @@ def contents(place: Path) -> dict[str, bytes | str | None]:
         elif not any(item.iterdir()):
             found[name] = None
     return found
+
+
+def settle(place: Path, *paths: str) -> None:
+    """Make files look old to git, which otherwise reads again what is as young as its index."""
+    for path in paths:
+        os.utime(place / path, (1_000_000_000, 1_000_000_000))
+    git(place, "update-index", "-q", "--refresh", check=False)
+
+
+def put_in_front_of_git(home: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Let some Python run before each git command; `verb` is what it is asked to do."""
+    wrapper = home / "in-front" / "git"
+    wrapper.parent.mkdir()
+    wrapper.write_text(
+        f"#!{sys.executable}\nimport os, sys\nrest = sys.argv[1:]\n"
+        f"while rest[:1] == ['-c']: rest = rest[2:]\nverb = rest[0]\n{code}"
+        "os.environ['PATH'] = os.environ['PATH'].split(':', 1)[1]\n"
+        "os.execvp('git', ['git', *sys.argv[1:]])\n"
+    )
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.workspace.helpers import commit, contents, git, write
+from tests.workspace.helpers import commit, contents, git, settle, write
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.git import GitWorkspace
 
@@ -162,6 +162,7 @@ async def test_bytes_on_disk_stay_whatever_is_configured_about_line_ends(
     for file in LINE_ENDS:
         (repository / file).unlink()
     git(repository, "checkout", "--", ".")
+    settle(repository, *LINE_ENDS)
     before_files = contents(repository)
     before = await workspace.snapshot("0")
     write(repository, {name: b"new\r\n" if b"\r" not in old else b"new\n" for name, old in LINE_ENDS.items()})
@@ -249,7 +250,7 @@ async def test_a_filter_runs_both_ways_and_finds_its_store(
     program = tmp_path / "filter"
     program.write_text(
         "#!/bin/sh\n# Like git-lfs: content goes to a store in the git directory, a pointer goes to git.\n"
-        'store="$(git rev-parse --git-common-dir)/lfs"\nmkdir -p "$store"\n'
+        'store="$(git rev-parse --git-common-dir)/lfs"\nmkdir -p "$store"\necho $1 >> "$0.runs"\n'
         'if [ "$1" = clean ]; then\n  cat > "$store/new"; id=$(cksum < "$store/new" | tr " " -)\n'
         '  mv "$store/new" "$store/$id"; echo "pointer $id"\n'
         'else\n  read -r _ id; cat "$store/$id"\nfi\n'
@@ -260,8 +261,11 @@ async def test_a_filter_runs_both_ways_and_finds_its_store(
     git(repository, "config", "filter.lfs.required", "true")
     write(repository, {".gitattributes": "*.bin filter=lfs\n", "big.bin": "one\n" * 100})
     commit(repository)
+    settle(repository, "big.bin")
     committed = git(repository, "rev-parse", "HEAD^{tree}").strip()
+    runs = (tmp_path / "filter.runs").read_text()
     before = await workspace.snapshot("0")
+    assert (tmp_path / "filter.runs").read_text() == runs
     write(repository, {"big.bin": "two\n"})
     after = await workspace.snapshot("1")
     await workspace.restore(before, after)

@@ -2,16 +2,17 @@
 
 import hashlib
 import os
-import sys
 from pathlib import Path
 
 import anyio
 import pytest
 
-from tests.workspace.helpers import commit, contents, git, write
+from tests.workspace.helpers import commit, contents, git, put_in_front_of_git, write
 from untilgreen.core.model import Change
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.workspace.git import GitWorkspace
+
+OURS = (".git/objects/", ".git/refs/untilgreen/")
 
 
 def state_of_git(repository: Path) -> dict[str, str]:
@@ -19,7 +20,7 @@ def state_of_git(repository: Path) -> dict[str, str]:
     return {
         str(path.relative_to(repository)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted((repository / ".git").rglob("*"))
-        if path.is_file() and not {"objects", "untilgreen"} & set(path.relative_to(repository).parts)
+        if path.is_file() and not str(path.relative_to(repository)).startswith(OURS)
     }
 
 
@@ -120,47 +121,6 @@ async def test_snapshots_survive_the_garbage_collection_of_the_user(
     assert contents(repository) == {"a.txt": b"only in a snapshot\n"}
 
 
-async def test_refs_to_snapshots_stay_out_of_the_log_and_the_branches(
-    repository: Path, workspace: GitWorkspace
-) -> None:
-    write(repository, {"a.txt": "1\n"})
-    commit(repository, "the only commit")
-    await workspace.snapshot("0")
-    write(repository, {"a.txt": "2\n"})
-    tree = await workspace.snapshot("1")
-
-    assert git(repository, "log", "--all", "--format=%s") == "the only commit\n"
-    assert git(repository, "branch", "--all", "--format=%(refname)") == "refs/heads/main\n"
-    assert git(repository, "rev-parse", "refs/untilgreen/r1/1").strip() == tree
-
-
-async def test_a_label_that_is_taken_keeps_its_tree(
-    repository: Path, workspace: GitWorkspace, private: Path
-) -> None:
-    write(repository, {"a.txt": "1\n"})
-    first = await workspace.snapshot("lap 1/base")
-    write(repository, {"a.txt": "2\n"})
-    second = await workspace.snapshot("lap 1/base")
-    again = await GitWorkspace(repository, "r1", private).snapshot("lap 1/base")
-    write(repository, {"a.txt": "1\n"})
-    await workspace.snapshot("lap 1/base")
-
-    refs = git(repository, "for-each-ref", "--format=%(refname) %(objectname)", "refs/untilgreen")
-    assert second == again
-    assert refs.splitlines() == [
-        f"refs/untilgreen/r1/lap-1-base {first}",
-        f"refs/untilgreen/r1/lap-1-base-2 {second}",
-    ]
-
-
-@pytest.mark.parametrize("name", ["..", "a..b", "x.lock", ".hidden", "a b~^:?*[\\", "@{", "-dash", "é", ""])
-async def test_any_text_is_a_label_and_a_name_of_a_run(name: str, repository: Path, private: Path) -> None:
-    write(repository, {"a.txt": "1\n"})
-    tree = await GitWorkspace(repository, name, private).snapshot(name)
-
-    assert git(repository, "for-each-ref", "--format=%(objectname)", "refs/untilgreen").split() == [tree]
-
-
 async def test_a_second_look_at_unmoved_files_costs_one_look(
     repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,20 +154,9 @@ async def test_a_snapshot_of_changed_files_takes_few_processes(
 
 
 def record_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Put a git in front of git that notes each verb."""
     log = tmp_path / "verbs"
     log.touch()
-    (tmp_path / "bin").mkdir()
-    wrapper = tmp_path / "bin" / "git"
-    wrapper.write_text(
-        f"#!{sys.executable}\nimport os, sys\nrest = sys.argv[1:]\n"
-        "while rest[:1] == ['-c']: rest = rest[2:]\n"
-        f"open({str(log)!r}, 'a').write(rest[0] + '\\n')\n"
-        "os.environ['PATH'] = os.environ['PATH'].split(':', 1)[1]\n"
-        "os.execvp('git', ['git', *sys.argv[1:]])\n"
-    )
-    wrapper.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+    put_in_front_of_git(tmp_path, monkeypatch, f"open({str(log)!r}, 'a').write(verb + '\\n')\n")
     return log
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workspace.helpers import commit, git, write
+from tests.workspace.helpers import commit, contents, git, write
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.git import GitWorkspace
 from untilgreen.workspace.ground import find_ground
@@ -105,3 +105,36 @@ async def test_a_repository_in_a_path_with_odd_characters_can_be_worked_in(tmp_p
     tree = await workspace.snapshot("0")
 
     assert git(place, "ls-tree", "--name-only", tree).split() == ["a.txt", "more-rules"]
+
+
+async def test_a_worktree_of_a_bare_repository_can_be_worked_in(repository: Path, tmp_path: Path) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    git(tmp_path, "clone", "--quiet", "--bare", str(repository), "bare.git")
+    git(tmp_path / "bare.git", "worktree", "add", "--quiet", str(tmp_path / "linked"))
+    workspace = GitWorkspace(tmp_path / "linked", "r1", tmp_path / "private")
+    before = await workspace.snapshot("0")
+    write(tmp_path, {"linked/a.txt": "2\n"})
+    await workspace.restore(before, await workspace.snapshot("1"))
+
+    assert (tmp_path / "linked/a.txt").read_bytes() == b"1\n"
+    assert git(tmp_path / "bare.git", "for-each-ref", "refs/untilgreen/r1/0")
+
+
+async def test_a_partial_clone_is_kept_without_fetching_what_it_lacks(
+    repository: Path, tmp_path: Path
+) -> None:
+    write(repository, {"top.txt": "1\n", "deep/far.txt": "never fetched\n"})
+    commit(repository)
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "--quiet", "--filter=blob:none", "--sparse", repository.as_uri(), "partial")
+    git(tmp_path / "partial", "remote", "set-url", "origin", (tmp_path / "out-of-reach").as_uri())
+    partial = tmp_path / "partial"
+    workspace = GitWorkspace(partial, "r1", tmp_path / "private")
+    before = await workspace.snapshot("0")
+    write(partial, {"top.txt": "2\n", "new.txt": "1\n"})
+    after = await workspace.snapshot("1")
+    await workspace.restore(before, after)
+
+    assert before == git(partial, "rev-parse", "HEAD^{tree}").strip()
+    assert contents(partial) == {"top.txt": b"1\n"}

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
-from tests.workspace.helpers import commit, contents, git, write
+from tests.workspace.helpers import commit, contents, git, put_in_front_of_git, write
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.git import GitWorkspace
 from untilgreen.workspace.index import Difference
@@ -191,23 +192,78 @@ async def test_a_restore_leaves_no_note_behind(
     assert not (private / "git" / "index.lock").exists()
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.005, 0.01, 0.02, 0.04, 0.08])
-async def test_a_cancelled_restore_is_done_or_can_be_repeated(
-    delay: float, repository: Path, workspace: GitWorkspace
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.03])
+async def test_a_restore_that_is_cancelled_before_it_writes_changes_nothing(
+    delay: float, repository: Path, workspace: GitWorkspace, private: Path
 ) -> None:
-    old: dict[str, str | bytes] = {f"{number}.txt": "old\n" * 100 for number in range(50)}
-    write(repository, old)
+    write(repository, {"a.txt": "old\n"})
     first = await workspace.snapshot("0")
-    write(repository, {name: "new\n" for name in old})
+    write(repository, {"a.txt": "new\n"})
     second = await workspace.snapshot("1")
-    with anyio.move_on_after(delay):
+    with anyio.move_on_after(delay) as scope:
         await workspace.restore(first, second)
-    cancelled = {content for content in contents(repository).values()}
+    left = contents(repository)
     done = await workspace.restore(first, second)
 
-    assert cancelled in ({b"new\n"}, {b"old\n" * 100})
-    assert done.kept == ()
+    assert left == {"a.txt": b"new\n" if scope.cancelled_caught else b"old\n"}
+    assert (done.kept, contents(repository)) == ((), {"a.txt": b"old\n"})
+
+
+async def test_a_restore_that_has_begun_to_write_is_finished_before_it_is_cancelled(
+    repository: Path, workspace: GitWorkspace, private: Path
+) -> None:
+    write(repository, {f"{number}.txt": "old\n" * 100 for number in range(200)})
+    first = await workspace.snapshot("0")
+    write(repository, {f"{number}.txt": "new\n" for number in range(200)})
+    second = await workspace.snapshot("1")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(workspace.restore, first, second)
+        with anyio.fail_after(30):
+            while Intents(private).read() is None:
+                await checkpoint()
+        group.cancel_scope.cancel()
+
     assert set(contents(repository).values()) == {b"old\n" * 100}
+    assert Intents(private).read() is None
+
+
+async def test_what_somebody_writes_while_files_are_compared_stays(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repository, {"a.txt": "1\n", "b.txt": "1\n"})
+    first = await workspace.snapshot("0")
+    write(repository, {"a.txt": "2\n", "b.txt": "2\n"})
+    second = await workspace.snapshot("1")
+    put_in_front_of_git(
+        tmp_path,
+        monkeypatch,
+        f"if verb == 'read-tree' and not os.path.exists({str(tmp_path / 'once')!r}):\n"
+        f"    open({str(tmp_path / 'once')!r}, 'w').close()\n"
+        f"    open({str(repository / 'a.txt')!r}, 'w').write('at the last moment\\n')\n",
+    )
+    done = await workspace.restore(first, second)
+
+    assert (tmp_path / "once").exists()
+    assert done.kept == ("a.txt",)
+    assert contents(repository) == {"a.txt": b"at the last moment\n", "b.txt": b"1\n"}
+    assert git(repository, "show", f"{done.before}:a.txt") == "at the last moment\n"
+
+
+async def test_files_that_never_rest_are_told_to_the_user(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    first = await workspace.snapshot("0")
+    write(repository, {"a.txt": "2\n"})
+    put_in_front_of_git(
+        tmp_path,
+        monkeypatch,
+        f"if verb == 'read-tree': open({str(repository / 'a.txt')!r}, 'a').write('more\\n')\n",
+    )
+
+    with pytest.raises(WorkspaceNotReady, match=r"a\.txt.*Something writes these files"):
+        await workspace.restore(first, None)
 
 
 async def test_a_missing_smudge_filter_is_named_and_the_restore_can_be_repeated(

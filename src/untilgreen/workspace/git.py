@@ -21,11 +21,11 @@ DIFF = (
     *("--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--inter-hunk-context=0"),
 )
 RACES = ("not uptodate", "would be overwritten", "would lose untracked")
+"""What git says, before it touches anything, when somebody wrote a file since it was looked at."""
 DAMAGE = ("index file smaller", "index file corrupt", "bad signature", "bad index", "index file open failed")
 """What git says of an index that a power cut left; ours can be made again."""
 ATTEMPTS = 3
 _TREE = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
-_NOT_IN_A_REF = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class GitWorkspace:
@@ -41,13 +41,12 @@ class GitWorkspace:
 
     def __init__(self, start: Path, run: str, private_dir: Path) -> None:
         self.root = start.resolve()
-        self._refs = f"refs/untilgreen/{_ref_part(run)}/"
+        self._run = run
         self._private = private_dir.resolve()
         self._intents = Intents(self._private)
         self._shadow: Shadow | None = None
         self._tree: tuple[tuple[int, ...], str] | None = None
         """The tree that was written last, and the mark of the index then."""
-        self._kept: dict[str, str] = {}
         self._warnings: dict[str, None] = {}
 
     def warnings(self) -> list[str]:
@@ -69,7 +68,7 @@ class GitWorkspace:
         shadow = await self._ready()
         async with shadow.alone() as git:
             tree = await self._look(shadow, git)
-            await self._keep(shadow, tree, label)
+            await shadow.refs.keep(tree, label)
             self._intents.clear()
             return tree
 
@@ -91,7 +90,12 @@ class GitWorkspace:
                 except GitFailed as failure:
                     if attempt == ATTEMPTS or not any(sign in failure.words for sign in RACES):
                         raise
+                    self._intents.clear()
         raise AssertionError("the last attempt returns or raises")
+
+    async def forget(self) -> None:
+        """Give up every snapshot of the run."""
+        await (await self._ready()).refs.forget()
 
     async def _restore(self, shadow: Shadow, git: Git, snapshot: str, known: str | None) -> Restoration:
         cut_off = self._intents.read()
@@ -100,7 +104,7 @@ class GitWorkspace:
         seen = await self._look(shadow, git)
         theirs = await restoring.theirs(seen, known)
         before, blocked = await restoring.free_the_way(seen, snapshot)
-        await self._keep(shadow, before, "before-restore")
+        await shadow.refs.keep(before, "before-restore")
         kept = await restoring.apply(before, snapshot, theirs | blocked)
         self.root.mkdir(parents=True, exist_ok=True)
         same = cut_off is not None and cut_off.snapshot == snapshot
@@ -126,26 +130,6 @@ class GitWorkspace:
             self._tree = (index.mark(), tree)
         return self._tree[1]
 
-    async def _keep(self, shadow: Shadow, tree: str, label: str) -> None:
-        """Protect a tree from `git gc`; a label that is taken keeps what it has, and a number is added."""
-        ref = self._refs + _ref_part(label)
-        if self._kept.get(ref) == tree:
-            return
-        made = await shadow.keeper.attempt("update-ref", ref, tree, "")
-        if made.returncode:
-            await self._keep_beside(shadow, tree, ref)
-        self._kept[ref] = tree
-
-    async def _keep_beside(self, shadow: Shadow, tree: str, ref: str) -> None:
-        listed = await shadow.keeper("for-each-ref", "--format=%(refname) %(objectname)", self._refs)
-        taken = dict(line.split(" ") for line in listed.decode().splitlines())
-        number = 1
-        numbered = ref
-        while taken.get(numbered, tree) != tree:
-            number += 1
-            numbered = f"{ref}-{number}"
-        await shadow.keeper("update-ref", numbered, tree)
-
     async def _ready(self) -> Shadow:
         if self._shadow is None:
             ground = await self._ground()
@@ -155,7 +139,7 @@ class GitWorkspace:
                     "so that a restore would undo the run's own record. Choose another with `--state-dir`."
                 )
             self._private.mkdir(parents=True, exist_ok=True, mode=0o700)
-            shadow = Shadow(ground, self._private)
+            shadow = Shadow(ground, self._run, self._private)
             shadow.lay_out()
             self._shadow = shadow
         return self._shadow
@@ -193,11 +177,6 @@ def _tree(snapshot: str) -> str:
     if not _TREE.fullmatch(snapshot):
         raise UserError(f"{snapshot!r} is no snapshot. Name one that `untilgreen show` lists.")
     return snapshot
-
-
-def _ref_part(name: str) -> str:
-    """A name as one part of a ref, which must not have dots, slashes or blanks in the wrong place."""
-    return _NOT_IN_A_REF.sub("-", name) or "-"
 
 
 def _inside(path: Path, top: Path) -> bool:

@@ -111,9 +111,7 @@ class Index:
         scratch.unlink(missing_ok=True)
         await git("read-tree", tree)
         lines = [b"%s %s\t%s" % entry for entry in entries]
-        # What is taken out comes first: a file may stand where a directory was.
-        lines.sort(key=lambda line: not line.startswith(ABSENT))
-        await git("update-index", "--replace", "-z", "--index-info", given=joined(lines))
+        await git("update-index", "-z", "--index-info", given=joined(lines))
         changed = (await git("write-tree", "--missing-ok")).decode().strip()
         scratch.unlink(missing_ok=True)
         return changed

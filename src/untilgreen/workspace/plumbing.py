@@ -42,6 +42,7 @@ INHERITED = frozenset(
 REMEDIES = (
     ("filter", "Install the program that this filter runs, or take the filter out of .gitattributes."),
     ("Permission denied", "Make it readable for you, or name it in .gitignore."),
+    ("not uptodate", "Something writes these files: end it, and start again."),
     ("No space left", "Free some space on that disk."),
     ("dubious ownership", "Do what git says, if you trust this repository."),
 )

@@ -42,8 +42,7 @@ async def seed(shadow: Shadow, git: Git) -> None:
     if shadow.index.exists() or shadow.ground.repository == shadow.path:
         return
     beginning = shadow.index.with_name("seed")
-    for left in (beginning, beginning.with_name("seed.lock")):
-        left.unlink(missing_ok=True)
+    beginning.unlink(missing_ok=True)
     git = git.with_index(beginning)
     await _copy(shadow, git, beginning)
     if not beginning.exists():
@@ -67,7 +66,7 @@ async def _copy(shadow: Shadow, git: Git, to: Path) -> None:
         shutil.copy2(shadow.ground.index, to)
         await _join(shadow, git)
         return
-    head = await shadow.keeper.attempt("rev-parse", "--verify", "--quiet", "HEAD^{tree}")
+    head = await shadow.users.attempt("rev-parse", "--verify", "--quiet", "HEAD^{tree}")
     if head.returncode == 0:
         await git("read-tree", head.stdout.decode().strip())
 

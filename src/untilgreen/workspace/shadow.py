@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.claim import locked
 from untilgreen.workspace.ground import Ground
 from untilgreen.workspace.plumbing import Git
+from untilgreen.workspace.refs import Refs
 
 AS_IT_IS = "* -text -ident !working-tree-encoding !diff\n"
 """`!diff`: nobody hides a change by calling a text binary."""
@@ -32,7 +33,7 @@ PATIENCE = 120.0
 class Shadow:
     """The private git directory for one run, and the git commands that work in it."""
 
-    def __init__(self, ground: Ground, private: Path) -> None:
+    def __init__(self, ground: Ground, run: str, private: Path) -> None:
         self.ground = ground
         self.path = private / "git"
         self.index = self.path / "index"
@@ -45,8 +46,9 @@ class Shadow:
                 "GIT_OBJECT_DIRECTORY": str(ground.objects),
             },
         )
-        self.keeper = Git(place=ground.top, variables={"GIT_DIR": str(ground.repository)})
-        """Writes refs where `git gc` of the user looks for them."""
+        self.users = Git(place=ground.top, variables={"GIT_DIR": str(ground.repository)})
+        """git in the user's own directory: only there `git gc` looks for refs."""
+        self.refs = Refs(self.users, run)
 
     def lay_out(self) -> None:
         """Make the directory, or bring it up to what the user's repository says now."""
@@ -72,8 +74,8 @@ class Shadow:
         descriptor = os.open(self._busy, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             await self._wait_for(descriptor)
-            with suppress(FileNotFoundError):
-                self.index.with_name("index.lock").unlink()
+            for left in self.path.glob("*.lock"):  # by one that was killed
+                left.unlink()
             yield replace(self.git, descriptors=() if sys.platform == "win32" else (descriptor,))
         finally:
             os.close(descriptor)

@@ -1,0 +1,59 @@
+"""Names for trees, so that `git gc` keeps them; they show neither in the log nor among the branches."""
+
+from __future__ import annotations
+
+import re
+
+from anyio import CancelScope
+
+from untilgreen.workspace.plumbing import Git
+
+ATTEMPTS = 3
+_NOT_IN_A_REF = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class Refs:
+    """The trees of one run under `refs/untilgreen/<run>/`, each by the label it was kept under."""
+
+    def __init__(self, git: Git, run: str) -> None:
+        self._git = git
+        self._folder = f"refs/untilgreen/{_part(run)}/"
+        self._known: dict[str, str] = {}
+
+    async def keep(self, tree: str, label: str) -> None:
+        """Protect a tree; a label that is taken keeps what it has, and a number is added to the new one."""
+        ref = self._folder + _part(label)
+        if self._known.get(ref) == tree:
+            return
+        # A git that is killed here would leave a lock among the user's refs.
+        with CancelScope(shield=True):
+            made = await self._git.attempt("update-ref", ref, tree, "")
+            if made.returncode:
+                await self._keep_beside(tree, ref)
+        self._known[ref] = tree
+
+    async def forget(self) -> None:
+        """Give up every tree of the run."""
+        listed = await self._git("for-each-ref", "--format=delete %(refname)", self._folder)
+        with CancelScope(shield=True):
+            await self._git("update-ref", "--stdin", given=listed)
+        self._known.clear()
+
+    async def _keep_beside(self, tree: str, ref: str) -> None:
+        listed = await self._git("for-each-ref", "--format=%(refname) %(objectname)", self._folder)
+        taken = dict(line.split(" ") for line in listed.decode().splitlines())
+        number, tried = 1, 0
+        while True:
+            name = ref if number == 1 else f"{ref}-{number}"
+            if taken.get(name, tree) == tree:
+                made = await self._git.attempt("update-ref", name, tree)
+                tried += 1  # more than once, because one that was killed may have left a lock on this name
+                if made.returncode == 0 or tried == ATTEMPTS:
+                    self._git.checked(made)
+                    return
+            number += 1
+
+
+def _part(name: str) -> str:
+    """A name as one part of a ref, which must not have dots, slashes or blanks in the wrong place."""
+    return _NOT_IN_A_REF.sub("-", name) or "-"
