@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
@@ -44,6 +44,11 @@ class Desk:
     """Where the processes of the turn are noted, so that a later driver can end them."""
 
 
+async def _nothing() -> str:
+    """No change is known."""
+    return ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Site:
     """Where a gate looks: the workspace as it is now, and a file for all that the gate prints."""
@@ -54,6 +59,8 @@ class Site:
     base: str = ""
     """The untouched tree."""
     task: str = ""
+    diff: Callable[[], Awaitable[str]] = _nothing
+    """What changed since the untouched tree, as a unified diff."""
     allowed: tuple[str, ...] = ()
     """Protected paths that a person lets the agent change."""
     output: Path | None = None

@@ -28,9 +28,10 @@ ErrorClass = Literal[
 CLAIM_GATE = "claim"
 INTEGRITY_GATE = "integrity"
 APPROVAL_GATE = "approval"
-ASKS_A_PERSON = frozenset({"judge", APPROVAL_GATE})
+JUDGE_GATE = "judge"
+ASKS_A_PERSON = frozenset({JUDGE_GATE, APPROVAL_GATE})
 """Gate kinds that must be heard even when everything else is green from the start."""
-REMEMBERS = frozenset({"judge", "ci"})
+REMEMBERS = frozenset({JUDGE_GATE, "ci"})
 """Gate kinds that cost people or money, so that their verdict stands as long as the files do."""
 
 

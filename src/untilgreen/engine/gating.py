@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import anyio
 from msgspec.structs import replace
@@ -38,11 +39,13 @@ async def _check(state: RunState, lap: Open, gate: GateSpec, parts: Parts, judge
 async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts) -> Verdict:
     """A gate that changes its mind while no file changed is flaky, and that is never kept quiet."""
     output = parts.files.output(lap.number, spec.name)
+    base, snapshot = state.snapshot_of(0) or lap.base or "", lap.snapshot or ""
     site = Site(
         root=parts.workspace.root,
         lap=lap.number,
-        snapshot=lap.snapshot or "",
-        base=state.snapshot_of(0) or "",
+        snapshot=snapshot,
+        base=base,
+        diff=partial(parts.workspace.diff, base, snapshot),
         task=state.plan.task,
         allowed=state.allowed,
         output=output,

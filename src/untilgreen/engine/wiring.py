@@ -13,13 +13,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from untilgreen.config.layers import Layers
 from untilgreen.config.load import Loaded
+from untilgreen.config.parts import AGENT_FORMS, part_of
 from untilgreen.core.decide import Policy
 from untilgreen.core.defaults import promise_of, tuned, with_claim
-from untilgreen.core.model import CLAIM_GATE, GateSpec, PartSpec, Plan
+from untilgreen.core.model import CLAIM_GATE, JUDGE_GATE, GateSpec, PartSpec, Plan
 from untilgreen.core.rules import Detector
-from untilgreen.errors import ConfigError
-from untilgreen.plugins import Kind, registry, source_of
+from untilgreen.errors import ConfigError, JournalError
+from untilgreen.plugins import Created, Kind, registry, source_of
 from untilgreen.ports import Agent, Gate, Notifier
 
 BASE = "base"
@@ -73,7 +75,7 @@ def agents_of(plan: Plan, copies: Mapping[str, Path]) -> dict[str, Agent]:
 def gates_of(plan: Plan, copies: Mapping[str, Path]) -> dict[str, Gate]:
     """The gates by name; the promise needs no object."""
     return {
-        gate.name: registry.create("gate", gate.kind, gate.options, base=base_of(plan), copies=copies).object
+        gate.name: _made_gate(gate, base_of(plan), copies).object
         for gate in plan.gates
         if gate.kind != CLAIM_GATE
     }
@@ -97,13 +99,21 @@ def copy_code(plan: Plan, folder: Path) -> None:
 
 
 def copies_in(plan: Plan, folder: Path) -> dict[str, Path]:
-    """The copies by the names as they are written in the spec."""
-    return {name: _copy(folder, name) for name in _code(plan) if _copy(folder, name).exists()}
+    """The copies by the names as they are written in the spec; without one the run can't be trusted."""
+    copies = {name: _copy(folder, name) for name in _code(plan)}
+    for name, copy in copies.items():
+        if not copy.exists():
+            raise JournalError(
+                f"The run's own copy of {name!r} is gone from {folder}, so it can't go on as it began. "
+                "Start a new run with `untilgreen run`."
+            )
+    return copies
 
 
 def _code(plan: Plan) -> dict[str, Path]:
     parts = (plan.strategy, *plan.detectors, *plan.agents, *plan.notify)
-    names = [part.use or part.name for part in parts] + [gate.kind for gate in plan.gates]
+    judges = [_reviewer(gate) for gate in plan.gates if gate.kind == JUDGE_GATE]
+    names = [each.use or each.name for each in (*parts, *judges)] + [gate.kind for gate in plan.gates]
     sources = {name: source_of(name, base_of(plan)) for name in names}
     return {name: source for name, source in sources.items() if source is not None}
 
@@ -113,15 +123,27 @@ def _copy(folder: Path, name: str) -> Path:
     return folder / f"{mark}-{Path(name.rpartition(':')[0]).name}"
 
 
-def _made(kind: Kind, part: PartSpec, base: Path) -> PartSpec:
+def _made(kind: Kind, each: PartSpec, base: Path) -> PartSpec:
     """The same part, with where it came from; making it once shows whether it can be made."""
-    origin = registry.create(kind, part.use or part.name, part.options, base=base).spec.origin
-    return replace(part, origin=origin)
+    origin = registry.create(kind, each.use or each.name, each.options, base=base).spec.origin
+    return replace(each, origin=origin)
 
 
 def _known_gate(gate: GateSpec, base: Path) -> GateSpec:
-    return replace(gate, origin=registry.create("gate", gate.kind, gate.options, base=base).spec.origin)
+    return replace(gate, origin=_made_gate(gate, base, {}).spec.origin)
 
 
-def _create(kind: Kind, part: PartSpec, base: Path, copies: Mapping[str, Path]) -> Any:
-    return registry.create(kind, part.use or part.name, part.options, base=base, copies=copies).object
+def _made_gate(gate: GateSpec, base: Path, copies: Mapping[str, Path]) -> Created:
+    """A gate of its kind; a judge gets its agent in place of the agent's name."""
+    options = dict(gate.options)
+    if gate.kind == JUDGE_GATE and "agent" in options:
+        options["agent"] = _create("agent", _reviewer(gate), base, copies)
+    return registry.create("gate", gate.kind, options, base=base, copies=copies)
+
+
+def _reviewer(gate: GateSpec) -> PartSpec:
+    return part_of(Layers(), ("gates", gate.name, "agent"), gate.options["agent"], AGENT_FORMS)
+
+
+def _create(kind: Kind, each: PartSpec, base: Path, copies: Mapping[str, Path]) -> Any:
+    return registry.create(kind, each.use or each.name, each.options, base=base, copies=copies).object

@@ -67,6 +67,9 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
     "gate": {
         "command": "untilgreen.gates.command:CommandGate",
         "levels": "untilgreen.gates.levels:LevelsGate",
+        "ci": "untilgreen.gates.ci:CiGate",
+        "judge": "untilgreen.gates.judge:JudgeGate",
+        "approval": "untilgreen.gates.approval:ApprovalGate",
     },
     "agent": {"command": "untilgreen.agents.command:CommandAgent"},
     "notifier": {},
