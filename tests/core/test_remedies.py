@@ -1,5 +1,6 @@
 """What is tried before a stuck run is given up: one rung a lap, until the streak ends or the rungs do."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +10,12 @@ from tests.core.helpers import PASS, Run, Turn, continued, red
 from untilgreen.core.brief import compose
 from untilgreen.core.decision import Finish
 from untilgreen.core.detectors.cycle import Cycle
-from untilgreen.core.events import Event, RemedyTried
+from untilgreen.core.events import BriefOffered, Event, RemedyTried
 from untilgreen.core.limits import Limits
 from untilgreen.core.model import Change, Outcome, PartSpec, Reply
 from untilgreen.core.receive import Answer, Resume
 from untilgreen.core.remedies import RUNGS, hint, next_rung, other_agent
+from untilgreen.core.rules import Signal
 from untilgreen.core.state import RunState
 from untilgreen.core.step import AwaitAnswer, AwaitResume, Decide, Restore, TakeDefault, TryRemedy, Work
 from untilgreen.core.strategies.fixed import Fixed
@@ -142,6 +144,7 @@ def test_hint_says_what_repeats_what_was_tried_and_not_to_try_it_again() -> None
     decision = continued(run.decided)
 
     assert decision.remedy == "hint"
+    assert (decision.restore, decision.agent) == (None, None)
     assert decision.confidence == 0.9
     assert decision.hint is not None
     assert "the same failures: tests: a, tests: b" in decision.hint
@@ -149,6 +152,26 @@ def test_hint_says_what_repeats_what_was_tried_and_not_to_try_it_again() -> None
     assert "Do not try this again." in decision.hint
     run.until(Work)
     assert "Do not try this again." in compose(run.state).text
+
+
+def test_only_the_laps_that_show_the_pattern_are_told() -> None:
+    run = Run(strategy=Fixed(iterations=50), remedies=("hint", "ask"), detectors=[Cycle()], answers=True)
+    for ids in ("xyz", "ab", "ab", "ab"):
+        run.lap(tests=red(*ids))
+    words = continued(run.decided).hint or ""
+    run.lap(tests=red("a", "b"))
+
+    assert re.findall(r"- lap (\d+) changed", words) == ["2", "3", "4"]
+    assert re.findall(r"^lap (\d+): score", run.asked.question, re.MULTILINE) == ["3", "4", "5"]
+
+
+def test_of_a_long_pattern_the_latest_laps_are_told() -> None:
+    run = Run()
+    for _ in range(12):
+        run.lap(tests=red("a"))
+    long = Signal(kind="mine", strength="stuck", laps=tuple(range(1, 13)), evidence="always the same")
+
+    assert re.findall(r"- lap (\d+) changed", hint(run.state, (long,))) == [str(lap) for lap in range(4, 13)]
 
 
 def test_a_hint_without_a_signal_is_the_plain_request() -> None:
@@ -187,6 +210,20 @@ def test_switch_gives_the_lap_to_the_next_agent_and_from_the_last_to_the_first()
     assert other_agent(run.state) == "one"
     assert run.state.open is not None
     assert run.state.open.fresh
+
+
+def test_the_next_of_three_agents_is_the_one_behind_it() -> None:
+    agents = tuple(PartSpec(name=name) for name in ("one", "two", "three"))
+
+    assert other_agent(stuck(remedies=(), agents=agents).state) == "two"
+
+
+def test_after_an_agent_that_the_plan_does_not_know_the_first_is_next() -> None:
+    run = Run(agents=TWO_AGENTS)
+    run.until(Work)
+    run.record(BriefOffered(at=9.0, lap=1, agent="somebody"))
+
+    assert other_agent(run.state) == "one"
 
 
 def test_a_run_with_one_agent_has_no_other() -> None:
@@ -265,6 +302,14 @@ def test_a_different_approach_is_one_more_lap_with_a_hint_and_the_persons_note(r
     assert rungs(run.events) == [(4, "ask")]
 
 
+def test_a_nameless_answer_is_taken_as_well() -> None:
+    run = question()
+    run.arrive(Answer(at=0.0, choice="different approach"))
+    run.perform(run.until(Decide), Turn())
+
+    assert continued(run.decided).reason == "different approach was asked for"
+
+
 def test_after_a_different_approach_that_does_not_help_the_run_ends() -> None:
     run = question()
     run.arrive(Answer(at=0.0, choice="different approach"))
@@ -319,11 +364,14 @@ def test_a_lap_of_the_ladder_that_is_interrupted_is_tried_again() -> None:
     assert run.last.remedy == "hint"
 
 
-def test_every_custom_strategy_gets_the_ladder_for_nothing() -> None:
-    class GivesUp:
-        def decide(self, state: RunState, signals: Any) -> Finish:
-            return Finish(outcome=Outcome.STUCK, reason="I have seen enough", confidence=0.4)
+class GivesUp:
+    """Ends as stuck, though no detector saw anything."""
 
+    def decide(self, state: RunState, signals: Any) -> Finish:
+        return Finish(outcome=Outcome.STUCK, reason="I have seen enough", confidence=0.4)
+
+
+def test_every_custom_strategy_gets_the_ladder_for_nothing() -> None:
     run = Run(strategy=GivesUp(), remedies=("hint", "fresh"))
     run.lap(tests=red("a"))
     decision = continued(run.decided)
@@ -334,3 +382,13 @@ def test_every_custom_strategy_gets_the_ladder_for_nothing() -> None:
     assert decision.confidence == 0.4
     assert rungs(run.events) == [(2, "hint"), (3, "fresh")]
     assert run.ending.reason == "I have seen enough"
+
+
+def test_a_question_without_a_signal_shows_no_laps() -> None:
+    run = Run(strategy=GivesUp(), remedies=("ask",), answers=True)
+    run.lap(tests=red("a"))
+
+    assert run.asked.question.splitlines() == [
+        "The run is stuck: I have seen enough",
+        "Without an answer it ends with the best lap.",
+    ]
