@@ -30,8 +30,8 @@ def part_of(
     default: str | None = None,
 ) -> PartSpec:
     """A plugin by name, with its options; `cmd:./fix.sh` is one whose option stands in its name."""
-    options = {} if isinstance(written, str) else dict(written)
-    name = written if isinstance(written, str) else options.pop("use", default)
+    options = dict(written) if isinstance(written, Mapping) else {}
+    name = options.pop("use", default) if isinstance(written, Mapping) else written
     if not isinstance(name, str) or not name.strip():
         raise layers.error(
             path, f"{shown(path)} names no plugin. Write its name, or a table with its name as `use`."
