@@ -18,7 +18,7 @@ def test_a_run_that_is_killed_again_and_again_ends_as_if_nothing_had_happened(
 
     unbroken, broken = play(tmp_path, KILLS, SEED)
 
-    assert (unbroken.outcome, unbroken.files()) == ("converged", {"counter.txt": "3\n"})
+    assert (unbroken.trouble, unbroken.outcome, unbroken.files()) == ([], "converged", {"counter.txt": "3\n"})
     assert faults_of(unbroken, unbroken) == []
     assert {run.folder.name: faults_of(run, unbroken) for run in broken} == {
         run.folder.name: [] for run in broken

@@ -1,0 +1,105 @@
+"""How the driver's memory grows with its laps, against what it has after the first ones.
+
+Twice: 1,000 laps of scripted parts with the real runner and a real journal; and 200 laps of a real
+`untilgreen run` with an agent that does nothing, watched from outside. Baseline: the resident memory of the
+same process after lap 20, when all code is loaded. Bar: less than 20 MB more at lap 1,000; the shorter run's
+growth counts as much for each lap.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import anyio
+import msgspec
+import psutil
+
+from untilgreen import Fixed, Limits
+from untilgreen.core.events import Decided, Event, RunStarted
+from untilgreen.core.state import RunState
+from untilgreen.journal.file import FileJournal
+from untilgreen.testing.world import World
+
+LAPS, REAL_LAPS, WARM = 1_000, 200, 20
+MEGABYTE = 1_000_000
+MOST = 20 * MEGABYTE
+WORDS = [first + second for first in "abcdefghij" for second in "klmnopqrst"]
+
+
+def main() -> int:
+    """Print the figures, and fail when the bar is missed."""
+    with TemporaryDirectory() as name:
+        growths = [
+            _told("scripted parts", anyio.run(scripted, Path(name) / "journal.jsonl"), LAPS),
+            _told("a real run", real(Path(name)), REAL_LAPS),
+        ]
+    return int(max(growths) >= MOST)
+
+
+def _told(what: str, resident: dict[int, int], laps: int) -> float:
+    first, last = resident[WARM], resident[laps]
+    growth = (last - first) * LAPS / laps
+    print(f"{what}: {first / MEGABYTE:.1f} MB at lap {WARM} (baseline)")
+    print(f"{what}: {last / MEGABYTE:.1f} MB at lap {laps:,}")
+    print(f"ratio: {last / first:.2f}; growth over {LAPS:,} laps: {growth / MEGABYTE:.1f} MB, bar 20.0 MB")
+    return growth
+
+
+async def scripted(path: Path) -> dict[int, int]:
+    """The resident bytes of this process after each lap."""
+    words = " ".join(WORDS[lap % len(WORDS)] for lap in range(LAPS))
+    limits = Limits(iterations=LAPS, time="unlimited")
+    world = World(words, Fixed(iterations=LAPS), limits=limits, detectors=())
+    journal = FileJournal(path)
+    await journal.append(RunStarted(at=world.clock.now(), run="memory", plan=world.plan))
+    resident: dict[int, int] = {}
+    process = psutil.Process()
+
+    def look(event: Event, state: RunState) -> None:
+        world.heard.clear()
+        if isinstance(event, Decided):
+            resident[event.lap] = process.memory_info().rss
+
+    runner = world.runner(journal=journal)
+    runner.bus.subscribe(look)
+    await runner.drive()
+    return resident
+
+
+def real(folder: Path) -> dict[int, int]:
+    """The resident bytes of a driver after each lap, as seen when it says that the lap is over."""
+    work = folder / "work"
+    work.mkdir()
+    subprocess.run(["git", "init", "--quiet"], cwd=work, check=True)
+    laps = REAL_LAPS + WARM  # the driver still lives when the lap that counts is over
+    settings = (f"strategy={{use='fixed', iterations={laps}}}", f"limits.iterations={laps}")
+    command = [
+        *(
+            sys.executable,
+            "-m",
+            "untilgreen",
+            "run",
+            "Nothing.",
+            "--agent",
+            "cmd:true",
+            "--gate",
+            "echo $$; exit 1",
+        ),
+        *("--json", "--no-input", "--state-dir", str(folder / "state"), "--set=detectors=[]"),
+        *(f"--set={setting}" for setting in settings),
+    ]
+    resident: dict[int, int] = {}
+    with subprocess.Popen(command, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as driver:
+        process = psutil.Process(driver.pid)
+        for line in driver.stdout or ():
+            event = msgspec.json.decode(line).get("event", {})
+            if event.get("type") == "Decided":
+                resident[event["lap"]] = process.memory_info().rss
+    return resident
+
+
+if __name__ == "__main__":
+    sys.exit(main())
