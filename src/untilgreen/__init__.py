@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # importing typing would double the time of `untilgreen --version`
 if TYPE_CHECKING:
+    from typing import Any
+
     from untilgreen.core.brief import Brief as Brief
     from untilgreen.core.decision import Ask as Ask
     from untilgreen.core.decision import Continue as Continue
@@ -61,4 +61,6 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that `untilgreen --version` stays quick."""
     if name not in _HOME_OF:
         raise AttributeError(f"module 'untilgreen' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOME_OF[name]), name)
