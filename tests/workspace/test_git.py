@@ -431,7 +431,33 @@ async def test_a_sparse_checkout_is_not_a_deletion(repository: Path, workspace: 
     assert (done.kept, contents(repository)) == ((), {"in/a.txt": b"1\n", "top.txt": b"1\n"})
     assert await workspace.snapshot("2") == before
     await workspace.restore(after, before)
-    assert (repository / "in/a.txt").read_bytes() == b"2\n"
+    assert contents(repository) == {
+        "in/a.txt": b"2\n",
+        "out/new.txt": b"by the agent\n",
+        "top.txt": b"1\n",
+    }
+    assert await workspace.snapshot("3") == after
+
+
+@pytest.mark.parametrize("form", ["--no-sparse-index", "--sparse-index"])
+async def test_a_sparse_checkout_may_grow_and_shrink_meanwhile(
+    form: str, repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"in/a.txt": "1\n", "out/b.txt": "1\n", "far/c.txt": "1\n"})
+    commit(repository)
+    git(repository, "sparse-checkout", "set", "--cone", form, "in")
+    before = await workspace.snapshot("0")
+    git(repository, "sparse-checkout", "add", "out")
+    write(repository, {"in/a.txt": "2\n", "out/b.txt": "2\n"})
+    after = await workspace.snapshot("1")
+    await workspace.restore(before, after)
+
+    assert [change.path for change in await workspace.changes(before, after)] == ["in/a.txt", "out/b.txt"]
+    assert contents(repository) == {"in/a.txt": b"1\n", "out/b.txt": b"1\n"}
+    assert git(repository, "status", "--porcelain") == ""
+    git(repository, "sparse-checkout", "set", "in")
+    shrunk = await workspace.snapshot("2")
+    assert list(await workspace.changes(before, shrunk)) == [Change(path="out/b.txt", status="deleted")]
 
 
 async def test_a_state_directory_inside_the_workspace_is_refused(repository: Path) -> None:

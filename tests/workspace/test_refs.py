@@ -77,11 +77,14 @@ async def test_the_trees_of_a_run_are_given_up_and_those_of_others_stay(
     other = await GitWorkspace(repository, "r11", private.with_name("other")).snapshot("0")
     git(repository, "pack-refs", "--all")
     write(repository, {"a.txt": "2\n"})
-    await workspace.snapshot("1")
+    second = await workspace.snapshot("1")
+    kept = await workspace.kept()
     await workspace.forget()
     await workspace.forget()
 
     refs = git(repository, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+    assert kept == sorted([other, second])
+    assert await workspace.kept() == []
     assert refs[1:] == [f"refs/untilgreen/r11/0 {other}"]
     assert await workspace.snapshot("1")
     assert git(repository, "for-each-ref", "refs/untilgreen/r1/").strip()

@@ -228,6 +228,15 @@ async def test_a_restore_that_has_begun_to_write_is_finished_before_it_is_cancel
     assert Intents(private).read() is None
 
 
+def write_once(home: Path, file: Path) -> str:
+    """Code that writes a file right before the first time that git is about to change files."""
+    return (
+        f"if verb == 'read-tree' and not os.path.exists({str(home / 'once')!r}):\n"
+        f"    open({str(home / 'once')!r}, 'w').close()\n"
+        f"    open({str(file)!r}, 'w').write('at the last moment\\n')\n"
+    )
+
+
 async def test_what_somebody_writes_while_files_are_compared_stays(
     repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,19 +244,31 @@ async def test_what_somebody_writes_while_files_are_compared_stays(
     first = await workspace.snapshot("0")
     write(repository, {"a.txt": "2\n", "b.txt": "2\n"})
     second = await workspace.snapshot("1")
-    put_in_front_of_git(
-        tmp_path,
-        monkeypatch,
-        f"if verb == 'read-tree' and not os.path.exists({str(tmp_path / 'once')!r}):\n"
-        f"    open({str(tmp_path / 'once')!r}, 'w').close()\n"
-        f"    open({str(repository / 'a.txt')!r}, 'w').write('at the last moment\\n')\n",
-    )
+    put_in_front_of_git(tmp_path, monkeypatch, write_once(tmp_path, repository / "a.txt"))
     done = await workspace.restore(first, second)
 
     assert (tmp_path / "once").exists()
     assert done.kept == ("a.txt",)
     assert contents(repository) == {"a.txt": b"at the last moment\n", "b.txt": b"1\n"}
     assert git(repository, "show", f"{done.before}:a.txt") == "at the last moment\n"
+
+
+async def test_a_restore_that_was_cut_off_and_then_raced_still_knows_its_own_work(
+    repository: Path, private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repository, {"a.txt": "1\n", "b.txt": "1\n"})
+    workspace = GitWorkspace(repository, "r1", private)
+    first = await workspace.snapshot("0")
+    write(repository, {"a.txt": "2\n", "b.txt": "2\n"})
+    second = await workspace.snapshot("1")
+    Intents(private).write(Intent(snapshot=first, before=second, after=first))
+    write(repository, {"b.txt": ""})
+    put_in_front_of_git(tmp_path, monkeypatch, write_once(tmp_path, repository / "a.txt"))
+    done = await workspace.restore(first, second)
+
+    assert (tmp_path / "once").exists()
+    assert (done.before, done.kept) == (second, ())
+    assert contents(repository) == {"a.txt": b"1\n", "b.txt": b"1\n"}
 
 
 async def test_files_that_never_rest_are_told_to_the_user(

@@ -12,7 +12,7 @@ from untilgreen.ports import Restoration
 from untilgreen.workspace.ground import Ground, find_ground
 from untilgreen.workspace.index import Difference, Index, differences
 from untilgreen.workspace.plumbing import Git, GitFailed, shown
-from untilgreen.workspace.restoring import Intents, Restoring
+from untilgreen.workspace.restoring import Intent, Intents, Restoring
 from untilgreen.workspace.seed import seed, submodules
 from untilgreen.workspace.shadow import Shadow
 
@@ -82,35 +82,38 @@ class GitWorkspace:
 
     async def restore(self, snapshot: str, known: str | None) -> Restoration:
         shadow = await self._ready()
-        target, seen = _tree(snapshot), known and _tree(known)
+        target, seen = _tree(snapshot), _tree(known) if known else None
         async with shadow.alone() as git:
+            cut_off = self._intents.read()
             for attempt in range(1, ATTEMPTS + 1):
                 try:
-                    return await self._restore(shadow, git, target, seen)
+                    return await self._restore(shadow, git, target, seen, cut_off)
                 except GitFailed as failure:
                     if attempt == ATTEMPTS or not any(sign in failure.words for sign in RACES):
                         raise
-                    self._intents.clear()
+                    self._intents.put_back(cut_off)
         raise AssertionError("the last attempt returns or raises")
+
+    async def kept(self) -> list[str]:
+        """Every snapshot that the run still keeps."""
+        return sorted(set((await (await self._ready()).refs.trees()).values()))
 
     async def forget(self) -> None:
         """Give up every snapshot of the run."""
         await (await self._ready()).refs.forget()
 
-    async def _restore(self, shadow: Shadow, git: Git, snapshot: str, known: str | None) -> Restoration:
-        cut_off = self._intents.read()
-        index = Index(git, shadow.index)
-        restoring = Restoring(git, index, self._intents)
+    async def _restore(
+        self, shadow: Shadow, git: Git, snapshot: str, known: str | None, cut_off: Intent | None
+    ) -> Restoration:
+        restoring = Restoring(git, Index(git, shadow.index), self._intents)
         seen = await self._look(shadow, git)
-        theirs = await restoring.theirs(seen, known)
+        theirs = await restoring.theirs(seen, known, cut_off)
         before, blocked = await restoring.free_the_way(seen, snapshot)
         await shadow.refs.keep(before, "before-restore")
-        kept = await restoring.apply(before, snapshot, theirs | blocked)
+        way_back = cut_off.before if cut_off and cut_off.snapshot == snapshot else before
+        kept = await restoring.apply(before, snapshot, theirs | blocked, way_back)
         self.root.mkdir(parents=True, exist_ok=True)
-        same = cut_off is not None and cut_off.snapshot == snapshot
-        return Restoration(
-            before=cut_off.before if cut_off and same else before, kept=tuple(map(shown, kept))
-        )
+        return Restoration(before=way_back, kept=tuple(map(shown, kept)))
 
     async def _look(self, shadow: Shadow, git: Git) -> str:
         """The tree of what is on disk; where nothing moved, that is known without writing it."""

@@ -21,7 +21,6 @@ ASKED = (
     *("--git-path", "index"),
     *("--git-path", "info/exclude"),
     *("--git-path", "info/attributes"),
-    *("--git-path", "info/sparse-checkout"),
 )
 NO_REPOSITORY = "not a git repository (or any"
 
@@ -42,7 +41,6 @@ class Ground:
     index: Path
     exclude: Path
     attributes: Path
-    sparse: Path
     object_format: str = "sha1"
 
     @property
@@ -85,17 +83,16 @@ def directory_ground(top: Path, repository: Path) -> Ground:
         index=repository / "no-index",
         exclude=repository / "no-exclude",
         attributes=repository / "no-attributes",
-        sparse=repository / "no-sparse-checkout",
     )
 
 
 def _read(answers: list[str], start: Path) -> Ground:
-    if len(answers) != 12:
+    if len(answers) != 11:
         raise WorkspaceNotReady(
             f"The path of the repository around {str(start)!r} has a line break in it. Rename the directory."
         )
     _, _, object_format, top, start_below_top, *paths = answers
-    repository, common, objects, index, exclude, attributes, sparse = map(Path, paths)
+    repository, common, objects, index, exclude, attributes = map(Path, paths)
     return Ground(
         top=Path(top),
         below=start_below_top,
@@ -105,7 +102,6 @@ def _read(answers: list[str], start: Path) -> Ground:
         index=index,
         exclude=exclude,
         attributes=attributes,
-        sparse=sparse,
         object_format=object_format,
     )
 

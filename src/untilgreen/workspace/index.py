@@ -117,8 +117,11 @@ class Index:
         return changed
 
     async def move(self, before: str, after: str) -> None:
-        """Turn the files of one tree into those of another; refused where they are not as in the first."""
-        await self._git("read-tree", "-m", "-u", before, after)
+        """Turn the files of one tree into those of another; refused where they are not as in the first.
+
+        What a sparse checkout left out stays out, because it is the same in both.
+        """
+        await self._git("read-tree", "-m", "-u", "--no-sparse-checkout", before, after)
 
 
 class Looked(NamedTuple):

@@ -21,6 +21,7 @@ OPTIONS = (
     "core.splitIndex=false",
     "core.untrackedCache=false",
     "gc.auto=0",
+    "index.sparse=false",
     "maintenance.auto=false",
     "submodule.recurse=false",
 )
@@ -41,6 +42,7 @@ INHERITED = frozenset(
 
 REMEDIES = (
     ("filter", "Install the program that this filter runs, or take the filter out of .gitattributes."),
+    ("bad object", "Name a snapshot that the run still keeps."),
     ("Permission denied", "Make it readable for you, or name it in .gitignore."),
     ("not uptodate", "Something writes these files: end it, and start again."),
     ("No space left", "Free some space on that disk."),

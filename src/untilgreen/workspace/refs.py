@@ -32,6 +32,11 @@ class Refs:
                 await self._keep_beside(tree, ref)
         self._known[ref] = tree
 
+    async def trees(self) -> dict[str, str]:
+        """Every tree of the run by its ref."""
+        listed = await self._git("for-each-ref", "--format=%(refname) %(objectname)", self._folder)
+        return dict(line.split(" ") for line in listed.decode().splitlines())
+
     async def forget(self) -> None:
         """Give up every tree of the run."""
         listed = await self._git("for-each-ref", "--format=delete %(refname)", self._folder)
@@ -40,8 +45,7 @@ class Refs:
         self._known.clear()
 
     async def _keep_beside(self, tree: str, ref: str) -> None:
-        listed = await self._git("for-each-ref", "--format=%(refname) %(objectname)", self._folder)
-        taken = dict(line.split(" ") for line in listed.decode().splitlines())
+        taken = await self.trees()
         number, tried = 1, 0
         while True:
             name = ref if number == 1 else f"{ref}-{number}"

@@ -13,7 +13,9 @@ from anyio import CancelScope
 from msgspec import Struct
 
 from untilgreen.workspace.index import Difference, Index, differences
-from untilgreen.workspace.plumbing import Git
+from untilgreen.workspace.plumbing import Git, joined, split
+
+NONE_IGNORED = 1
 
 
 class Intent(Struct, frozen=True, kw_only=True):
@@ -43,6 +45,13 @@ class Intents:
         beside.write_bytes(msgspec.json.encode(intent))
         beside.replace(self._file)
 
+    def put_back(self, intent: Intent | None) -> None:
+        """A later restore was refused before it touched anything."""
+        if intent:
+            self.write(intent)
+        else:
+            self.clear()
+
     def clear(self) -> None:
         """The work tree is what somebody knows it to be."""
         self._file.unlink(missing_ok=True)
@@ -69,17 +78,19 @@ class Restoring:
         await self._index.add(sorted(obstacles))
         return await self._index.tree(), frozenset(blocked)
 
-    async def theirs(self, seen: str, known: str | None) -> set[bytes]:
+    async def theirs(self, seen: str, known: str | None, cut_off: Intent | None) -> set[bytes]:
         """Paths that somebody changed since `known`; a restore that was cut off is not somebody."""
         if known is None:
             return set()
         changed = {difference.path for difference in await differences(self._git, known, seen)}
-        if cut_off := self._intents.read():
+        if cut_off:
             ours = await differences(self._git, cut_off.before, cut_off.after)
             changed -= {difference.path for difference in ours}
         return changed
 
-    async def apply(self, before: str, snapshot: str, left_alone: Collection[bytes]) -> list[bytes]:
+    async def apply(
+        self, before: str, snapshot: str, left_alone: Collection[bytes], way_back: str
+    ) -> list[bytes]:
         """Make the files equal to the snapshot, and name those that were left different."""
         planned = await differences(self._git, before, snapshot)
         kept = [change for change in planned if change.path in left_alone or change.submodule]
@@ -89,7 +100,7 @@ class Restoring:
                 snapshot, [(change.old_mode, change.old, change.path) for change in kept]
             )
         with CancelScope(shield=True):
-            self._intents.write(Intent(snapshot=snapshot, before=before, after=after))
+            self._intents.write(Intent(snapshot=snapshot, before=way_back, after=after))
             await self._move(before, after)
             self._intents.clear()
         return [change.path for change in kept]
@@ -107,9 +118,9 @@ class Restoring:
         await self._index.move(before, after)
 
     async def _spare_ignored(self, before: str, doomed: list[bytes]) -> str:
-        given = b"".join(path + b"\0" for path in doomed)
+        given = joined(doomed)
         asked = await self._git.attempt("check-ignore", "--no-index", "-z", "--stdin", given=given)
-        ignored = asked.stdout.split(b"\0")[:-1]
+        ignored = split(asked.stdout if asked.returncode == NONE_IGNORED else self._git.checked(asked))
         if not ignored:
             return before
         await self._index.drop(ignored)

@@ -60,7 +60,6 @@ class Shadow:
         _write(self.path / "config", self._config())
         _write(self.path / "info" / "attributes", _read(ground.attributes) + AS_IT_IS)
         _write(self.path / "info" / "exclude", _read(ground.exclude))
-        _write(self.path / "info" / "sparse-checkout", _read(ground.sparse))
         for store in STORES:
             if (ground.common / store).is_dir() and not (self.path / store).exists():
                 (self.path / store).symlink_to(ground.common / store)
