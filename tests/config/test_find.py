@@ -116,6 +116,12 @@ def test_a_directory_with_the_name_of_a_spec_is_none(project: Path) -> None:
     assert find(project) is None
 
 
+def test_what_may_not_be_looked_at_is_not_there(project: Path) -> None:
+    (project / "untilgreen.toml").touch()
+
+    assert find(project / ("too long a name" * 50)) == project / "untilgreen.toml"
+
+
 def test_values_come_with_the_source_that_errors_name(tmp_path: Path) -> None:
     path = tmp_path / "untilgreen.toml"
     path.write_text("task = 'x'\n[limits]\ncost = 5\n")

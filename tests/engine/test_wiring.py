@@ -323,6 +323,33 @@ def test_a_run_does_not_fall_back_to_code_that_an_agent_can_reach(project: Path,
         wiring.copies_in(plan, tmp_path / "code")
 
 
+@pytest.mark.parametrize("written", ["'./parts/plugins.py:Worker'", "{ use = './parts/plugins.py:Worker' }"])
+def test_a_judge_gets_its_agent_and_keeps_its_code(project: Path, tmp_path: Path, written: str) -> None:
+    plan = plan_of(project, SMALLEST + f"[gates.review]\nkind = 'judge'\nagent = {written}\n")
+    wiring.copy_code(plan, tmp_path / "code")
+    shutil.rmtree(project / "parts")
+
+    judge = wiring.gates_of(plan, wiring.copies_in(plan, tmp_path / "code"))["review"]
+
+    assert type(judge.agent).__name__ == "Worker"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("'cmd:'", "The agent command is empty."),
+        ("5", "gates.review.agent names no plugin."),
+        ("'nobody-offers-this'", "No agent named 'nobody-offers-this'."),
+    ],
+)
+def test_a_judge_without_a_usable_agent_is_said_before_anything_starts(
+    project: Path, written: str, said: str
+) -> None:
+    with pytest.raises(UserError) as caught:
+        plan_of(project, SMALLEST + f"[gates.review]\nkind = 'judge'\nagent = {written}\n")
+    assert said in str(caught.value)
+
+
 def test_files_of_one_name_from_two_places_are_kept_apart(project: Path, tmp_path: Path) -> None:
     (project / "more").mkdir()
     (project / "more" / "plugins.py").write_text(dedent(PLUGINS).replace("the first", "the second"))
