@@ -1,4 +1,4 @@
-"""The live view: six calm lines about a run, redrawn in place on a terminal."""
+"""The live view: six calm lines about a run, redrawn in place on a terminal; a line for each lap above."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from untilgreen.core.events import (
     Decided,
     Event,
     GateChecked,
+    Paused,
     RunFinished,
     RunStarted,
     SnapshotTaken,
+    Steered,
+    StopRequested,
     TurnEnded,
 )
 from untilgreen.core.limits import ceiling
@@ -26,31 +29,43 @@ from untilgreen.core.state import RunState
 from untilgreen.core.units import show_duration
 from untilgreen.ports import Activity
 from untilgreen.surfaces.picture import laps_of, spark
-from untilgreen.surfaces.render import ASCII_MARKS, MARKS, agent_words, line
-from untilgreen.surfaces.text import inert, short
+from untilgreen.surfaces.render import (
+    ASCII_MARKS,
+    MARKS,
+    agent_words,
+    claim_words,
+    decision_words,
+    how_to_answer,
+    line,
+)
+from untilgreen.surfaces.text import in_ascii, inert, short
 
 REFRESHES_PER_SECOND = 4
 BAR = 12
 _ARROWS = {"improving": "↗", "regressing": "↘", "stagnant": "→", "unknown": " "}
 _ASCII_ARROWS = {"improving": "/", "regressing": "\\", "stagnant": "-", "unknown": " "}
+_NOT_RUN = Verdict(status="skip")
 _COLOURS = {"pass": "green", "fail": "red", "error": "yellow", "skip": "dim"}
 
 
 class LiveView:
     """Listens to a run and draws it; what happened is also said in lines above the picture."""
 
-    def __init__(self, console: Console, now: Callable[[], float], *, ascii_only: bool = False) -> None:
-        """`now` is the clock that the run's own times are compared with."""
+    def __init__(
+        self, console: Console, now: Callable[[], float], *, ascii_only: bool = False, flags: str = ""
+    ) -> None:
+        """`now` is the clock that the run's own times are compared with; `flags` end a printed command."""
         self._console = console
         self._now = now
         self._ascii = ascii_only
+        self._flags = flags
         self._marks = ASCII_MARKS if ascii_only else MARKS
         self._state: RunState | None = None
         self._doing = "starting"
         self._since = now()
         self._note = ""
         self._live = Live(
-            get_renderable=self._draw,
+            get_renderable=self.__rich__,
             console=console,
             refresh_per_second=REFRESHES_PER_SECOND,
             transient=True,
@@ -71,49 +86,81 @@ class LiveView:
         self._live.stop()
 
     def on_event(self, event: Event, state: RunState) -> None:
-        """Remember what changed; the lines that matter scroll by above."""
+        """Remember what changed; what matters later is said above."""
         self._state = state
-        match event:
-            case BriefOffered():
-                self._now_doing(f"{agent_words(event.agent)} works on lap {event.lap}")
-            case TurnEnded() | SnapshotTaken():
-                self._now_doing("gates run")
-            case GateChecked():
-                pass
-            case _:
-                self._now_doing("deciding")
+        if doing := self._doing_after(event, state):
+            self._now_doing(doing)
         if isinstance(event, Decided):
             self._note = _note(event)
-        if not isinstance(event, RunStarted | SnapshotTaken | BriefOffered | RunFinished):
-            said = line(event, state, ascii_only=self._ascii)
-            if said:
-                self._console.print(Text(short(said, max(20, self._console.width - 1)), style="dim"))
+        if said := self._said(event, state):
+            self._console.print(self._fitting(Text(said, style="dim")))
 
     def on_activity(self, activity: Activity) -> None:
         """What the agent shows while it works."""
         if text := short(activity.text, 300):
             self._now_doing(f"{activity.kind}: {text}")
 
-    def _now_doing(self, what: str) -> None:
-        self._doing, self._since = what, self._now()
-
-    def _draw(self) -> Group:
+    def __rich__(self) -> Group:
+        """The six lines as they are now."""
         state = self._state
         if state is None:
-            return Group(Text("starting …", style="dim"))
-        width = max(20, self._console.width - 1)
+            return Group(Text("starting", style="dim"))
         known = progress(state)
         lines = [
             self._title(state),
             self._numbers(state, known),
             self._gates(state, known),
             self._history(state),
-            Text(f"now    {inert(self._doing)}  {show_duration(max(0.0, self._now() - self._since))}"),
+            Text(f"now    {inert(self._doing)}  {_seconds(self._now() - self._since)}"),
             Text(f"note   {self._note}" if self._note else "", style="yellow"),
         ]
-        for each in lines:
-            each.truncate(width, overflow="ellipsis")
-        return Group(*lines)
+        return Group(*map(self._fitting, lines))
+
+    def _doing_after(self, event: Event, state: RunState) -> str:
+        """What goes on from now; empty where it goes on as before."""
+        if state.asked is not None and state.answer is None and state.answers:
+            return how_to_answer(state, self._flags)
+        if state.pause is not None and state.pause.until is None and not (state.open and state.open.offered):
+            return f"paused. Go on with: untilgreen resume {state.run}{self._flags}"
+        match event:
+            case BriefOffered():
+                return f"{agent_words(event.agent)} works on lap {event.lap}"
+            case TurnEnded() | SnapshotTaken():
+                return "gates run"
+            case GateChecked() | Steered() | StopRequested() | Paused():
+                return ""
+            case _:
+                return "deciding"
+
+    def _said(self, event: Event, state: RunState) -> str:
+        """The line that stays; a lap is one line, with its gates as far as they ran."""
+        match event:
+            case RunStarted() | RunFinished() | SnapshotTaken() | BriefOffered() | GateChecked():
+                return ""
+            case TurnEnded(reply=reply) if reply.ok:
+                return ""
+            case Decided(lap=lap) if state.last is not None and state.last.number == lap:
+                said = claim_words(state, lap) + decision_words(event)
+                return f"lap {lap:<3} {self._verdicts(state)}  {said}"
+            case _:
+                return line(event, state, ascii_only=self._ascii) or ""
+
+    def _verdicts(self, state: RunState) -> str:
+        verdicts = state.last.verdicts if state.last else {}
+        return " ".join(
+            self._marks[verdict.status] + (str(verdict.count) if verdict.count else "")
+            for verdict in (verdicts.get(gate.name, _NOT_RUN) for gate in state.plan.gates)
+        )
+
+    def _now_doing(self, what: str) -> None:
+        self._doing, self._since = what, self._now()
+
+    def _fitting(self, text: Text) -> Text:
+        """As much as one line of the terminal takes; the last place stays free, where some terminals wrap."""
+        if self._ascii:
+            text.plain = in_ascii(text.plain)
+        text.truncate(max(20, self._console.width - 1), overflow="crop" if self._ascii else "ellipsis")
+        return text
 
     def _title(self, state: RunState) -> Text:
         title = Text(state.run, style="bold")
@@ -132,7 +179,7 @@ class LiveView:
         text.append(full * filled + empty * (BAR - filled), style="cyan")
         text.append(f" {score:.2f} {arrow}")
         running = 0.0 if state.pause or state.asked else max(0.0, self._now() - state.now)
-        text.append(f"   {show_duration(state.elapsed + running)}/{_limit(limits.time, show_duration)}")
+        text.append(f"   {_seconds(state.elapsed + running)}/{_limit(limits.time, show_duration)}")
         if state.spent.cost or limits.cost:
             most_money = f"/${float(limits.cost):.2f}" if limits.cost else ""
             text.append(f"   ${state.spent.cost:.2f}{most_money}")
@@ -177,6 +224,11 @@ def _note(event: Decided) -> str:
         signal = event.signals[0]
         return short(f"{signal.kind}: {signal.evidence}", 200)
     return short(event.decision.reason, 200)
+
+
+def _seconds(seconds: float) -> str:
+    """Whole seconds: tenths that run by draw the eye for nothing."""
+    return show_duration(float(int(max(0.0, seconds))))
 
 
 def _limit(value: float | str | None, show: Callable[[float], str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import assert_never
 
 from untilgreen.core.decision import Ask, Continue, Finish
@@ -57,7 +58,8 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
             lap = f"lap {event.lap}" if event.lap else "baseline"
             return f"{lap}: {marks[event.verdict.status]} {inert(event.gate)} {verdict_words(event.verdict)}"
         case Decided():
-            return _claim_words(state, event.lap) + decision_words(event)
+            place = f"after lap {event.lap}" if event.lap else "before lap 1"
+            return f"{place}: {claim_words(state, event.lap)}{decision_words(event)}"
         case LapVoided():
             return f"lap {event.lap}: {event.reason}"
         case RemedyTried():
@@ -117,22 +119,29 @@ def verdict_words(verdict: Verdict) -> str:
 
 def decision_words(event: Decided) -> str:
     """What follows from a lap, and why."""
-    place = f"after lap {event.lap}" if event.lap else "before lap 1"
     seen = "".join(
         f" [{signal.kind} {signal.strength}: {short(signal.evidence, 100)}]" for signal in event.signals
     )
     match event.decision:
         case Continue(reason=reason):
-            return f"{place}: goes on, {short(reason, WIDTH)}{seen}"
+            return f"goes on, {short(reason, WIDTH)}{seen}"
         case Finish(outcome=outcome):  # the reason follows when it is the end
-            return f"{place}: ends as {outcome}{seen}"
+            return f"ends as {outcome}{seen}"
         case Ask(question=question, choices=choices):
-            return f"{place}: asks: {short(question, WIDTH)} ({inert(', '.join(choices))})"
+            return f"asks: {short(question, WIDTH)} ({inert(', '.join(choices))})"
         case _:
             assert_never(event.decision)
 
 
-def _claim_words(state: RunState, lap: int) -> str:
+def how_to_answer(state: RunState, flags: str = "") -> str:
+    """The command that answers the question of a run."""
+    choices = state.asked.choices if state.asked else ()
+    first = shlex.quote(inert(choices[0])) if choices else "…"
+    return f"Answer with: untilgreen answer {state.run} {first}{flags}  ({inert(' | '.join(choices))})"
+
+
+def claim_words(state: RunState, lap: int) -> str:
+    """What became of the agent's claim, where it made a false one."""
     last = state.last
     rejected = last is not None and last.number == lap and last.claim and not last.green
     return "claim rejected; " if rejected else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+import sys
 from typing import Any
 
 from untilgreen.core.exits import exit_code
@@ -10,7 +10,8 @@ from untilgreen.core.model import Outcome
 from untilgreen.core.state import Iteration, RunState
 from untilgreen.core.units import show_duration
 from untilgreen.surfaces.picture import picture
-from untilgreen.surfaces.text import inert, short
+from untilgreen.surfaces.render import how_to_answer
+from untilgreen.surfaces.text import folded, inert, short
 
 GOOD = (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED)
 
@@ -78,10 +79,13 @@ def _lap(lap: Iteration) -> dict[str, Any]:
     }
 
 
-def summary(state: RunState, *, width: int, ascii_only: bool, flags: str = "") -> list[str]:
+def summary(
+    state: RunState, *, width: int, ascii_only: bool, flags: str = "", wrapped: bool = False
+) -> list[str]:
     """What a person wants to know when a run was left; `flags` end every command that is named."""
+    wide = width if wrapped else sys.maxsize
     lines = [picture(state, width=width, ascii_only=ascii_only), ""]
-    lines.append(f"{status(state)}: {short(_why(state), 400)}")
+    lines += folded(f"{status(state)}: {short(_why(state), 400)}", wide)
     if state.outcome is Outcome.CLAIMED:
         lines.append("Nothing checked this: the run had no gate. Add one with --gate next time.")
     spent = f", ${state.spent.cost:.2f}" if state.spent.cost else ""
@@ -115,16 +119,13 @@ def _what_is_left(state: RunState) -> list[str]:
 
 
 def _how_to_go_on(state: RunState, flags: str) -> list[str]:
-    if state.asked is not None and state.outcome is None:
-        choices = inert(" | ".join(state.asked.choices))
-        first = shlex.quote(inert(state.asked.choices[0]))
-        return [
-            f"Answer with: untilgreen answer {state.run} {first}{flags}  ({choices}), "
-            f"then go on with: untilgreen resume {state.run}{flags}"
-        ]
+    go_on = f"Go on with: untilgreen resume {state.run}{flags}"
     if state.outcome is None:
-        return [f"Go on with: untilgreen resume {state.run}{flags}"]
-    return [f"Look closer with: untilgreen show {state.run}{flags}, untilgreen diff {state.run}{flags}"]
+        return [how_to_answer(state, flags), go_on] if state.asked is not None else [go_on]
+    return [
+        f"Look closer with: untilgreen show {state.run}{flags}",
+        f"              or: untilgreen diff {state.run}{flags}",
+    ]
 
 
 def restored_lines(run: str, before: str, kept: tuple[str, ...], flags: str = "") -> list[str]:

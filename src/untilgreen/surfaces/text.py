@@ -30,6 +30,18 @@ def short(text: str, width: int) -> str:
     return line if places(line) <= width else _begin(line, width - 1) + "…"
 
 
+def folded(text: str, width: int) -> list[str]:
+    """The text in lines of at most so many places, broken between words where that can be."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if places(longer) <= width or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
 def padded(text: str, width: int) -> str:
     """The text and blanks up to that width."""
     return text + " " * (width - places(text))

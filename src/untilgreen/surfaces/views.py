@@ -9,11 +9,11 @@ from typing import Protocol
 
 import msgspec
 
-from untilgreen.core.events import Event
+from untilgreen.core.events import Decided, Event
 from untilgreen.core.state import RunState
 from untilgreen.ports import Activity
 from untilgreen.surfaces import streams
-from untilgreen.surfaces.render import line
+from untilgreen.surfaces.render import how_to_answer, line
 from untilgreen.surfaces.text import in_ascii, short
 
 
@@ -40,15 +40,18 @@ class Silent:
 class Lines:
     """One line with the time for each event, on stderr; with `verbose` also what the agent shows."""
 
-    def __init__(self, *, verbose: bool = False, ascii_only: bool = False) -> None:
+    def __init__(self, *, verbose: bool = False, ascii_only: bool = False, flags: str = "") -> None:
         self._verbose = verbose
         self._ascii = ascii_only
+        self._flags = flags
 
     def on_event(self, event: Event, state: RunState) -> None:
         """Say it, where a person needs to know."""
         said = line(event, state, ascii_only=self._ascii)
         if said:
             self._say(said, event.at)
+        if isinstance(event, Decided) and state.asked is not None and state.answers:
+            self._say(how_to_answer(state, self._flags), event.at)
 
     def on_activity(self, activity: Activity) -> None:
         """Said only when asked for."""
@@ -72,19 +75,21 @@ class Json:
         """Left to the transcript."""
 
 
-def choose(*, json: bool, quiet: bool, verbose: bool, ascii_only: bool) -> AbstractContextManager[View]:
-    """The view that fits the flags and the terminal."""
+def choose(
+    *, json: bool, quiet: bool, verbose: bool, ascii_only: bool, flags: str = ""
+) -> AbstractContextManager[View]:
+    """The view that fits the flags and the terminal; commands that it names end with `flags`."""
     if json:
         return nullcontext(Json())
     if quiet:
         return nullcontext(Silent())
     if verbose or not sys.stderr.isatty():
-        return nullcontext(Lines(verbose=verbose, ascii_only=ascii_only))
+        return nullcontext(Lines(verbose=verbose, ascii_only=ascii_only, flags=flags))
     from rich.console import Console
 
     from untilgreen.surfaces.live import LiveView
 
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal or console.is_dumb_terminal:
-        return nullcontext(Lines(ascii_only=ascii_only))
-    return LiveView(console, time.time, ascii_only=ascii_only)
+        return nullcontext(Lines(ascii_only=ascii_only, flags=flags))
+    return LiveView(console, time.time, ascii_only=ascii_only, flags=flags)

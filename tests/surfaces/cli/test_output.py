@@ -144,6 +144,6 @@ def test_the_demo_shows_a_converged_run_without_a_key(cli: Cli) -> None:
     assert done.code == 0
     assert "converged: all required gates pass in lap 4" in done.out
     assert "claim rejected" in done.err
-    shown = re.search(r"untilgreen (show \S+ --state-dir \S+),", done.out)
+    shown = re.search(r"untilgreen (show \S+ --state-dir \S+)", done.out)
     assert shown is not None
     assert cli(*shown[1].split()).code == 0

@@ -1,6 +1,7 @@
 """What a person can write wrong, and what the program says then: one sentence, exit code 2, no traceback."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.surfaces.cli.helpers import NO_OP, Cli, Done, write
 from untilgreen import __version__
 from untilgreen.surfaces.cli.main import VERBS
 
+Say = Callable[..., Done]
 GATE = ("--gate", "test -f done")
 
 
@@ -34,16 +36,16 @@ def test_it_says_its_version(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("verb", ["", *VERBS])
-def test_every_verb_explains_itself(cli: Cli, verb: str) -> None:
-    done = cli(*verb.split(), "--help")
+def test_every_verb_explains_itself(said: Say, verb: str) -> None:
+    done = said(*verb.split(), "--help")
 
     assert done.code == 0
     assert f"Usage: untilgreen {verb}".strip() in done.out
     assert done.err == ""
 
 
-def test_the_exit_codes_are_explained(cli: Cli) -> None:
-    done = cli("help", "exit-codes")
+def test_the_exit_codes_are_explained(said: Say) -> None:
+    done = said("help", "exit-codes")
 
     assert done.code == 0
     assert {int(code) for code in re.findall(r"^ +(\d+)  ", done.out, re.MULTILINE)} >= {
@@ -62,9 +64,9 @@ def test_the_exit_codes_are_explained(cli: Cli) -> None:
     ],
 )
 def test_a_wrong_word_is_answered_with_the_one_that_was_meant(
-    cli: Cli, arguments: list[str], sentence: str
+    said: Say, arguments: list[str], sentence: str
 ) -> None:
-    assert sentence in refused(cli(*arguments))
+    assert sentence in refused(said(*arguments))
 
 
 @pytest.mark.parametrize(
@@ -91,8 +93,10 @@ def test_a_wrong_word_is_answered_with_the_one_that_was_meant(
         (["-a", "cmd:true", "-g", "true", "-c", "nowhere.toml"], "nowhere.toml"),
     ],
 )
-def test_a_spec_that_makes_no_sense_starts_nothing(cli: Cli, arguments: list[str], sentence: str) -> None:
-    assert sentence in refused(cli("run", "Mend it.", *arguments))
+def test_a_spec_that_makes_no_sense_starts_nothing(
+    cli: Cli, said: Say, arguments: list[str], sentence: str
+) -> None:
+    assert sentence in refused(said("run", "Mend it.", *arguments))
     assert cli.ids == []
 
 
@@ -100,16 +104,16 @@ def test_an_unknown_key_is_named_with_its_file_and_line_and_the_nearest_one(cli:
     spec = 'agent = "cmd:true"\n\n[gates.tests]\nrun = "true"\n\n[limits]\nitertions = 3\n'
     write(cli.place, {"untilgreen.toml": spec})
 
-    said = refused(cli("run", "Mend it."))
+    words = refused(cli("run", "Mend it."))
 
-    assert "untilgreen.toml, line 7: " in said
-    assert "Did you mean 'iterations'?" in said
+    assert "untilgreen.toml, line 7: " in words
+    assert "Did you mean 'iterations'?" in words
 
 
-def test_toml_that_is_none_is_named_with_its_line(cli: Cli) -> None:
+def test_toml_that_is_none_is_named_with_its_line(cli: Cli, said: Say) -> None:
     write(cli.place, {"untilgreen.toml": 'agent = "cmd:true"\nstrategy = \n'})
 
-    assert "line 2" in refused(cli("run", "Mend it."))
+    assert "line 2" in refused(said("run", "Mend it."))
 
 
 def test_the_task_can_be_an_argument_a_file_stdin_or_in_the_spec(cli: Cli) -> None:
@@ -147,9 +151,9 @@ def test_no_task_two_tasks_and_an_unreadable_task_are_refused(cli: Cli) -> None:
 def test_a_gate_is_a_command_or_a_name_and_a_command(cli: Cli) -> None:
     gates = ("-g", "true", "-g", "unit-tests=true", "-g", "test a = a", "-g", "9=9")
 
-    said = [line["gate"] for line in cli("check", *gates, "--json").lines if line["type"] == "verdict"]
+    names = [line["gate"] for line in cli("check", *gates, "--json").lines if line["type"] == "verdict"]
 
-    assert sorted(said) == sorted(["true", "unit-tests", "test a = a", "9=9"])
+    assert sorted(names) == sorted(["true", "unit-tests", "test a = a", "9=9"])
 
 
 def test_max_iterations_is_the_limit_and_the_ceiling_of_the_strategy(cli: Cli) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import textwrap
 import time
@@ -27,7 +26,7 @@ from untilgreen.engine.wiring import plan_of
 from untilgreen.errors import PluginFailed, UserError, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
-from untilgreen.surfaces.cli.look import me, read
+from untilgreen.surfaces.cli.look import me, read, summarise
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Place, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tell, version_line
 from untilgreen.surfaces.render import ASCII_MARKS, MARKS, verdict_words
@@ -165,11 +164,15 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
     if shown.json:
         version_line()
     elif not shown.quiet:
-        tell(f"run {folder.id} · everything about it is in {inert(str(folder.path))}")
+        tell(f"run {folder.id} · kept in {inert(str(folder.path))}")
 
     async def go() -> None:
         with choose(
-            json=shown.json, quiet=shown.quiet, verbose=shown.verbose, ascii_only=ascii_only()
+            json=shown.json,
+            quiet=shown.quiet,
+            verbose=shown.verbose,
+            ascii_only=ascii_only(),
+            flags=shown.flags,
         ) as view:
             begun = await FileJournal(folder.journal).events()
             for event in begun if len(begun) == 1 else ():
@@ -199,9 +202,9 @@ def _say_how_it_went(state: RunState, head: str, restored: list[Restored], shown
     if shown.json:
         out_json(result.as_json(state, head))
         return
-    width = shutil.get_terminal_size().columns
-    for line in result.summary(state, width=width, ascii_only=ascii_only(), flags=shown.flags):
-        out(line)
+    if not shown.quiet:
+        tell("")
+    summarise(state, shown.flags)
     for event in restored[-1:]:
         for line in result.restored_lines(state.run, event.before, event.kept, shown.flags):
             out(line)

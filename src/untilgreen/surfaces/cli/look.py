@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import getpass
 import os
+import shutil
+import sys
 
 import anyio
 
@@ -13,6 +15,8 @@ from untilgreen.engine.drive import INSIDE
 from untilgreen.engine.store import RunFolder
 from untilgreen.errors import JournalError, UserError
 from untilgreen.journal.file import FileJournal
+from untilgreen.surfaces import result
+from untilgreen.surfaces.cli.say import ascii_only, out
 
 AGENT_MARKS = (INSIDE, "CLAUDECODE")
 """Variables that tell that a command was started by an agent: set by us, and by agents themselves."""
@@ -31,6 +35,19 @@ def read(folder: RunFolder) -> tuple[RunState, str]:
         return state, journal.head
 
     return anyio.run(look)
+
+
+def summarise(state: RunState, flags: str) -> None:
+    """Print how a run went, or where it stands, as wide as the terminal is."""
+    lines = result.summary(
+        state,
+        width=shutil.get_terminal_size().columns,
+        ascii_only=ascii_only(),
+        flags=flags,
+        wrapped=sys.stdout.isatty(),
+    )
+    for line in lines:
+        out(line)
 
 
 def me() -> str:

@@ -98,8 +98,11 @@ def _with_stdin_named(arguments: list[str]) -> list[str]:
 
 
 def _defect(error: Exception) -> int:
-    said = str(error) if isinstance(error, UntilgreenError) else f"{type(error).__name__}: {error}"
-    complain(said if isinstance(error, UntilgreenError) else f"a defect in untilgreen: {said}")
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    ours = isinstance(error, UntilgreenError)
+    complain(str(error) if ours else f"a defect in untilgreen: {type(cause).__name__}: {cause}")
     if os.environ.get("UNTILGREEN_DEBUG"):
         traceback.print_exception(error)
     else:

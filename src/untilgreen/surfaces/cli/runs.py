@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Annotated
 
 import anyio
@@ -10,13 +9,12 @@ from cyclopts import Parameter
 
 from untilgreen.core.exits import SIGINT, exit_code
 from untilgreen.core.fold import apply
-from untilgreen.core.state import RunState
 from untilgreen.engine import lock
 from untilgreen.engine.store import RunFolder
 from untilgreen.errors import JournalError
 from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
-from untilgreen.surfaces.cli.look import read
+from untilgreen.surfaces.cli.look import read, summarise
 from untilgreen.surfaces.cli.options import HERE, Place
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, tell, version_line
 from untilgreen.surfaces.picture import spark
@@ -68,7 +66,7 @@ def show(run: str = "@last", /, *, place: Place = HERE, json: Json = False) -> i
     strategy = inert(state.plan.strategy.name)
     out(f"agent {agent_words(state.agent)} · strategy {strategy} · {inert(str(folder.path))}")
     out()
-    _summarise(state, place)
+    summarise(state, place.flags)
     out(f"journal head {head}")
     return 0
 
@@ -93,7 +91,7 @@ def follow(run: str = "@last", /, *, place: Place = HERE, json: Json = False) ->
     if json:
         out_json(result.as_json(state, head))
     else:
-        _summarise(state, place)
+        summarise(state, place.flags)
     return exit_code(state)
 
 
@@ -121,12 +119,6 @@ async def _until_it_is_left(folder: RunFolder, watching: anyio.CancelScope) -> N
     watching.cancel()
 
 
-def _summarise(state: RunState, place: Place) -> None:
-    width = shutil.get_terminal_size().columns
-    for line in result.summary(state, width=width, ascii_only=ascii_only(), flags=place.flags):
-        out(line)
-
-
 def _row(folder: RunFolder, *, json: bool) -> None:
     try:
         state, _ = read(folder)
@@ -136,8 +128,9 @@ def _row(folder: RunFolder, *, json: bool) -> None:
         else:
             out(f"{folder.id}  damaged     {short(str(error), 80)}")
         return
-    driven = lock.owner(folder.lock) is not None
-    status = "running" if driven and state.outcome is None else result.status(state)
+    status = result.status(state)
+    if status == "open" and lock.owner(folder.lock) is not None:
+        status = "running"
     laps = len(state.iterations)
     if json:
         out_json(
