@@ -231,7 +231,7 @@ async def test_a_usage_file_that_is_no_file_says_nothing(make: str, root: Path) 
 
 
 async def test_the_session_of_the_lap_before_is_handed_on(root: Path) -> None:
-    script(root, "echo ${UNTILGREEN_SESSION-none}")
+    script(root, "echo ${UNTILGREEN_AGENT_SESSION-none}")
 
     fresh, _ = await work("./fix.sh", root)
     kept, _ = await work("./fix.sh", root, Brief(lap=2, text="go on", session="s-1"))

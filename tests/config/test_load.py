@@ -212,13 +212,6 @@ def test_no_variable_that_untilgreen_itself_uses_is_in_the_way() -> None:
     assert load(Request(start=Path("/"), task="x", env=env)).layers.values == {}
 
 
-def test_the_session_of_the_run_around_us_is_not_the_key_of_that_name(tmp_path: Path) -> None:
-    env = {"UNTILGREEN_SESSION": "0199-ab", "UNTILGREEN_INSIDE": "run-1"}
-
-    assert loaded(tmp_path, None, env=env).spec.file.session == "fresh"
-    assert loaded(tmp_path, None, env={"UNTILGREEN_SESSION": "continue"}).spec.file.session == "continue"
-
-
 @pytest.mark.parametrize(
     ("below", "written", "values"),
     [

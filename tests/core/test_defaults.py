@@ -74,3 +74,8 @@ def test_without_a_promise_the_gates_stay_as_they_are() -> None:
 def test_neither_gate_nor_promise_is_an_error_that_names_both() -> None:
     with pytest.raises(ConfigError, match=r"no gate and no promise.*--gate 'pytest -q'.*--promise DONE"):
         with_claim([], None)
+
+
+def test_gates_that_are_all_optional_could_never_say_that_the_task_is_done() -> None:
+    with pytest.raises(ConfigError, match="None of the gates is required"):
+        with_claim([gate("lint", required=False)], None)

@@ -1,5 +1,7 @@
 """Durations, counts and money as people write them, and sentences for what nobody could mean."""
 
+from typing import Any
+
 import pytest
 
 from untilgreen.core.units import count, duration, money, show_duration
@@ -118,3 +120,10 @@ def test_infinity_is_refused_and_the_word_unlimited_is_named(read: type, written
 )
 def test_a_duration_is_shown_as_a_person_would_write_it(seconds: float, shown: str) -> None:
     assert show_duration(seconds) == shown
+
+
+@pytest.mark.parametrize("read", [duration, count, money])
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), 10**400])
+def test_infinity_and_its_like_are_refused_with_the_word_for_it(read: Any, value: float) -> None:
+    with pytest.raises(ConfigError, match="unlimited"):
+        read(value, "limits.x")

@@ -165,7 +165,7 @@ def test_every_key_of_the_spec_changes_the_plan(project: Path, key: str) -> None
     ],
 )
 def test_every_rule_of_a_gate_is_in_the_plan(project: Path, key: str, written: Any) -> None:
-    flags = {"gates": {"tests": {key: written}}}
+    flags = {"gates": {"tests": {key: written}}, "promise": "DONE"}
 
     assert getattr(plan_of(project, flags=flags).gate("tests"), key) == written
 

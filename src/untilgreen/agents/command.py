@@ -20,7 +20,7 @@ from untilgreen.ports import Activity, Desk
 
 USAGE_FILE = "UNTILGREEN_USAGE_FILE"
 """Names a file in which the command may say what it used, as JSON."""
-SESSION = "UNTILGREEN_SESSION"
+SESSION = "UNTILGREEN_AGENT_SESSION"
 """The session that the command named in the lap before, where the run goes on with one."""
 _PLACE = re.compile(r"\{(prompt|prompt_file)\}")
 _LAST_LINES = 20

@@ -19,10 +19,8 @@ from untilgreen.errors import ConfigError, nearest
 PREFIX = "UNTILGREEN_"
 SETTINGS = frozenset({"STATE_DIR", "CONFIG", "PROFILE", "DEBUG", "ASCII"})
 """Variables that people set and that are no keys of the spec."""
-MARKS = frozenset({"INSIDE", "TREE", "USAGE_FILE"})
+MARKS = frozenset({"INSIDE", "TREE", "USAGE_FILE", "AGENT_SESSION"})
 """Variables that a run sets for what it starts."""
-MARKS_INSIDE = frozenset({"SESSION"})
-"""The same, with the name of a key: a mark only where a run is around us."""
 FLAGS = Source("the command line")
 
 
@@ -101,10 +99,9 @@ def _add_profile(layers: Layers, profiles: Profiles, request: Request) -> None:
 
 def _add_environment(layers: Layers, env: Mapping[str, str]) -> None:
     """`UNTILGREEN_LIMITS__COST` is the key limits.cost; a variable that is set to nothing is not set."""
-    marks = MARKS | MARKS_INSIDE if env.get(f"{PREFIX}INSIDE") else MARKS
     for variable, text in sorted(env.items()):
         name = variable.removeprefix(PREFIX)
-        if name == variable or name in SETTINGS | marks or not text:
+        if name == variable or name in SETTINGS | MARKS or not text:
             continue
         path = tuple(name.lower().split("__"))
         if path[0] not in SpecFile.__struct_fields__:

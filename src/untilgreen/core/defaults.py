@@ -47,9 +47,10 @@ def promise_of(strategy: object, text: str | None) -> Promise | None:
 def with_claim(gates: Sequence[GateSpec], promise: Promise | None) -> tuple[GateSpec, ...]:
     """A promise is one more required gate, in a stage behind all that look at the work."""
     if promise is None:
-        if not gates:
+        if not any(gate.required for gate in gates):
+            what = "None of the gates is required, and there is" if gates else "There is no gate and"
             raise ConfigError(
-                "There is no gate and no promise, so nothing could ever say that the task is done. "
+                f"{what} no promise, so nothing could ever say that the task is done. "
                 "Add a gate (--gate 'pytest -q') or a promise (--promise DONE)."
             )
         return tuple(gates)

@@ -1,6 +1,7 @@
 """Durations, counts and money as people write them."""
 
 import re
+from math import inf, isfinite
 
 from untilgreen.errors import ConfigError
 
@@ -16,7 +17,7 @@ _MONEY = re.compile(r"\$?\s*(\d+(?:\.\d+)?)\s*(?:usd|\$)?", re.IGNORECASE)
 def duration(value: float | str, key: str = "duration") -> float:
     """Seconds, from a number of them or from text such as `90s`, `30m` or `1h30m`."""
     if not isinstance(value, str):
-        return _positive(float(value), key, value)
+        return _positive(_number(value, key), key, value)
     text = value.strip()
     parts = _DURATION.findall(text)
     if not parts or _DURATION.sub("", text).strip():
@@ -27,7 +28,7 @@ def duration(value: float | str, key: str = "duration") -> float:
 def count(value: float | str, key: str = "count") -> int:
     """A whole number, from itself or from text such as `200k` or `2M`."""
     if not isinstance(value, str):
-        if int(value) != value:
+        if int(_number(value, key)) != value:
             raise ConfigError(f"{key} = {value!r} must be a whole number.")
         return int(_positive(value, key, value))
     match = _COUNT.fullmatch(value.strip())
@@ -39,7 +40,7 @@ def count(value: float | str, key: str = "count") -> int:
 def money(value: float | str, key: str = "money") -> float:
     """US dollars, from a number of them or from text such as `$5` or `2.50usd`."""
     if not isinstance(value, str):
-        return _positive(float(value), key, value)
+        return _positive(_number(value, key), key, value)
     match = _MONEY.fullmatch(value.strip())
     if not match:
         raise ConfigError(f"{key} = {value!r} is no amount of money. Write it like '$5' or 2.50.")
@@ -57,8 +58,19 @@ def show_duration(seconds: float) -> str:
     return f"{minutes}m{rest:02d}s" if rest else f"{minutes}m"
 
 
+def _number(value: float, key: str) -> float:
+    """A plain number; infinity and its like have a word of their own."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = inf
+    if not isfinite(number):
+        raise ConfigError(f"{key} = {value!r} is no number. For no ceiling at all write {UNLIMITED!r}.")
+    return number
+
+
 def _positive(number: float, key: str, written: object) -> float:
-    if not 0 < number < float("inf"):
+    if not 0 < number < inf:
         raise ConfigError(
             f"{key} = {written!r} must be above zero. For no ceiling at all write the word {UNLIMITED!r}."
         )

@@ -6,7 +6,8 @@ A plan has all that is needed to make them again, so the same run can go on afte
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from untilgreen.core.decide import Policy
 from untilgreen.core.defaults import promise_of, tuned, with_claim
 from untilgreen.core.model import CLAIM_GATE, JUDGE_GATE, GateSpec, PartSpec, Plan
 from untilgreen.core.rules import Detector
-from untilgreen.errors import ConfigError, JournalError
+from untilgreen.errors import ConfigError, JournalError, UserError
 from untilgreen.plugins import Created, Kind, registry, source_of
 from untilgreen.ports import Agent, Gate, Notifier
 
@@ -38,16 +39,28 @@ def plan_of(loaded: Loaded, start: Path) -> Plan:
             "There is no agent. Name one with --agent, for example --agent 'cmd:./fix.sh', "
             "or as `agent` in the spec."
         )
-    strategy = _made("strategy", spec.strategy, base)
-    promise = promise_of(_create("strategy", spec.strategy, base, {}), spec.file.promise)
+    places = _Places(loaded.layers)
+    with places.of("strategy"):
+        strategy = _made("strategy", spec.strategy, base)
+        promise = promise_of(_create("strategy", spec.strategy, base, {}), spec.file.promise)
+    with places.of("agents", "agent"):
+        agents = tuple(_made("agent", each, base) for each in spec.agents)
+    with places.of("detectors"):
+        detectors = tuple(_made("detector", each, base) for each in spec.detectors)
+    with places.of("notify"):
+        notifiers = tuple(_made("notifier", each, base) for each in spec.notify)
+    gates = []
+    for gate in spec.gates:
+        with places.of(("gates", gate.name)):
+            gates.append(_known_gate(gate, base))
     return Plan(
         task=spec.task,
-        gates=with_claim([_known_gate(gate, base) for gate in spec.gates], promise),
-        agents=tuple(_made("agent", each, base) for each in spec.agents),
+        gates=with_claim(gates, promise),
+        agents=agents,
         strategy=strategy,
-        detectors=tuple(_made("detector", each, base) for each in spec.detectors),
+        detectors=detectors,
         remedies=tuple(spec.file.remedies),
-        notify=tuple(_made("notifier", each, base) for each in spec.notify),
+        notify=notifiers,
         limits=spec.limits,
         promise=promise,
         session=spec.file.session,
@@ -57,6 +70,26 @@ def plan_of(loaded: Loaded, start: Path) -> Plan:
         labels=spec.file.labels,
         workspace={**spec.workspace, BASE: str(base), START: str(start)},
     )
+
+
+class _Places:
+    """Where in the spec a part is named, for errors about it."""
+
+    def __init__(self, layers: Layers) -> None:
+        self._layers = layers
+
+    @contextmanager
+    def of(self, *keys: str | tuple[str, ...]) -> Iterator[None]:
+        """Errors inside begin with the place of the first of these keys that is set."""
+        try:
+            yield
+        except UserError as error:
+            for key in keys:
+                path = (key,) if isinstance(key, str) else key
+                source = self._layers.source(path)
+                if source is not None:
+                    raise type(error)(f"{source.place(path)}: {error}") from error
+            raise
 
 
 def policy_of(plan: Plan, copies: Mapping[str, Path]) -> Policy:
