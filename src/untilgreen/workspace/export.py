@@ -12,6 +12,9 @@ from untilgreen.workspace.index import ABSENT, Index, differences
 from untilgreen.workspace.plumbing import shown, split
 from untilgreen.workspace.seed import submodules
 
+FIRST = "1-base"
+"""The label under which the engine keeps what the first turn begins with."""
+
 
 class Exporter:
     """Reads a workspace's trees, and writes them into other directories."""
@@ -25,9 +28,8 @@ class Exporter:
 
     async def first(self) -> str:
         """The tree that the first turn began with, where no baseline was taken."""
-        shadow = await self._workspace._ready()
-        found = await shadow.keeper.attempt("rev-parse", "--verify", "--quiet", self._workspace._refs + "1-base")
-        return found.stdout.decode().strip()
+        trees = await (await self._workspace._ready()).refs.trees()
+        return next((tree for ref, tree in trees.items() if ref.endswith(f"/{FIRST}")), "")
 
     async def changes(self, before: str, after: str) -> Sequence[Change]:
         """Which paths differ."""
@@ -66,7 +68,9 @@ class Exporter:
         async with shadow.alone() as git:
             if paths:
                 found = await differences(git, originals, snapshot)
-                entries = [(each.old_mode, each.old, each.path) for each in found if shown(each.path) in paths]
+                entries = [
+                    (each.old_mode, each.old, each.path) for each in found if shown(each.path) in paths
+                ]
                 # What leaves goes first: a file may lie where a directory was.
                 entries.sort(key=lambda entry: entry[0] != ABSENT)
                 tree = await Index(git, shadow.index).changed_tree(snapshot, entries)

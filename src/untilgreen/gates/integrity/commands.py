@@ -1,0 +1,102 @@
+"""The files that a gate's command executes: who changes them changes the gate."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import pairwise
+
+from untilgreen.gates.integrity.names import INTERPRETERS, RUN_BY, RUNNERS, WRAPPERS
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_ENDS = re.compile(r"[;&|()<>\n]+")
+_RUN_IN = {"uv": "run", "poetry": "run", "pipenv": "run", "hatch": "run", "pdm": "run", "bundle": "exec"}
+_INTERPRETER = re.compile(INTERPRETERS)
+_RUNNER = re.compile(RUNNERS)
+
+
+def executed(command: str, cwd: str = "") -> set[str]:
+    """Paths that the command may run, or hand to a test runner; which of them exist is for others to see."""
+    found: set[str] = set()
+    places = [cwd]
+    for words in _simple_commands(command):
+        if words[0] == "cd" and len(words) > 1:
+            places.append(posixpath.join(places[-1], words[1]))
+            continue
+        for name in _named(words):
+            found |= {posixpath.normpath(posixpath.join(place, name)) for place in places}
+    return found
+
+
+def _simple_commands(command: str) -> Iterator[list[str]]:
+    lexer = shlex.shlex(command.replace("\\\n", " ").replace("\n", " ; "), posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    words: list[str] = []
+    try:
+        tokens = list(lexer)
+    except ValueError:  # a quote that never ends; the shell will say so
+        tokens = command.split()
+    for token in [*tokens, ";"]:
+        if not _ENDS.fullmatch(token):
+            words.append(token)
+            continue
+        if inner := _bare(words):
+            yield inner
+        words = []
+
+
+def _bare(words: list[str]) -> list[str]:
+    """The command itself, without what is put in front of it."""
+    left = list(words)
+    while left:
+        first = left[0]
+        if _ASSIGNMENT.match(first) or first in WRAPPERS or first.startswith("-"):
+            left = left[1:]
+        elif len(left) > 2 and (first == "timeout" or _RUN_IN.get(first) == left[1]):
+            left = left[2:]
+        else:
+            return left
+    return left
+
+
+def _named(words: list[str]) -> Iterator[str]:
+    program, rest = words[0], words[1:]
+    name = posixpath.basename(program)
+    if "/" in program:
+        yield program
+    if name in RUN_BY:
+        yield from RUN_BY[name]
+        yield from (after for option, after in pairwise(rest) if option in ("-f", "--file"))
+    elif _RUNNER.fullmatch(name):
+        yield from _arguments(rest)
+    elif _INTERPRETER.fullmatch(name):
+        yield from _interpreted(rest)
+
+
+def _interpreted(rest: list[str]) -> Iterator[str]:
+    """What an interpreter is given: a script, a module, tests, or another line of shell."""
+    for place, word in enumerate(rest):
+        following = rest[place + 1 :]
+        if word in ("-c", "-lc", "-ec", "-xc") and following:
+            yield from executed(following[0])
+            return
+        if word == "-m" and following:
+            path = following[0].replace(".", "/")
+            yield from (f"{path}.py", f"{path}/__main__.py")
+            if _RUNNER.fullmatch(following[0]):
+                yield from _arguments(following[1:])
+            return
+        if word == "--test":
+            yield from _arguments(following)
+            return
+        if word == "run" or word.startswith("-"):
+            continue
+        yield word
+        return
+
+
+def _arguments(rest: list[str]) -> Iterator[str]:
+    yield from (word.partition("::")[0] for word in rest if not word.startswith("-"))

@@ -1,0 +1,119 @@
+"""A real repository, a real workspace on it, and the gate as a run would have it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from untilgreen.core.model import GateSpec, Verdict
+from untilgreen.gates.command import CommandGate
+from untilgreen.gates.integrity import IntegrityGate
+from untilgreen.ports import Gate, Site
+from untilgreen.workspace.export import Exporter
+from untilgreen.workspace.git import GitWorkspace
+
+
+def make(spec: GateSpec) -> Gate:
+    return CommandGate(**spec.options)
+
+
+def write(place: Path, files: Mapping[str, str | None]) -> None:
+    """Files by path; None removes one."""
+    for name, text in files.items():
+        path = place / name
+        if text is None:
+            path.unlink()
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        if text.startswith("#!"):
+            path.chmod(0o755)
+
+
+def git(place: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=place, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def gate(run: str, name: str = "tests", **more: Any) -> GateSpec:
+    fields = {
+        key: more.pop(key)
+        for key in ("when", "retries", "timeout", "stage", "required", "kind")
+        if key in more
+    }
+    return GateSpec(name=name, options={"run": run, **more}, **fields)
+
+
+@dataclass
+class Project:
+    """A repository before and after an agent's turns."""
+
+    root: Path
+    private: Path
+    gates: tuple[GateSpec, ...]
+    start: Path | None = None
+    protect: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    base: str = ""
+
+    @property
+    def scratch(self) -> Path:
+        return self.private / "copies"
+
+    @property
+    def output(self) -> Path:
+        return self.private / "output.txt"
+
+    def workspace(self) -> GitWorkspace:
+        return GitWorkspace(self.start or self.root, "run", self.private / "workspace")
+
+    async def begin(self, files: Mapping[str, str | None]) -> Project:
+        """The untouched tree."""
+        self.root.mkdir(parents=True)
+        git(self.root, "init", "--quiet")
+        write(self.root, files)
+        self.base = await self.workspace().snapshot("0")
+        return self
+
+    async def after(self, files: Mapping[str, str | None], *allowed: str) -> Verdict:
+        """What the gate says when an agent has made these changes; the real gates are green by then."""
+        write(self.root, files)
+        workspace = self.workspace()
+        snapshot = await workspace.snapshot("1")
+        site = Site(
+            root=self.start or self.root,
+            lap=1,
+            snapshot=snapshot,
+            base=self.base,
+            allowed=allowed,
+            output=self.output,
+            tree=self.private / "tree.json",
+        )
+        for spec in self.gates:
+            real = await make(spec).check(site)
+            assert real.status == "pass", f"the agent fails to cheat, so nothing is proven: {real.excerpt}"
+        verdict = await self.gate(workspace).check(site)
+        assert not self.scratch.exists()
+        return verdict
+
+    def gate(self, workspace: GitWorkspace) -> IntegrityGate:
+        return IntegrityGate(
+            kept=Exporter(workspace),
+            gates=self.gates,
+            make=make,
+            scratch=self.scratch,
+            protect=self.protect,
+            allow=self.allow,
+        )
+
+
+def ids(verdict: Verdict) -> list[str]:
+    return [finding.id for finding in verdict.findings]
+
+
+def said(verdict: Verdict, path: str) -> str:
+    """What the verdict says about one file."""
+    return next(finding.message for finding in verdict.findings if finding.id == f"changed: {path}")
