@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
+from anyio.abc import TaskStatus
 from msgspec import Struct
 
 from untilgreen.config.load import Loaded
@@ -16,6 +18,7 @@ from untilgreen.core.model import Plan, Verdict
 from untilgreen.core.step import CheckGates, next_step
 from untilgreen.engine import wiring
 from untilgreen.engine.clock import SystemClock
+from untilgreen.engine.drive import SIGNALS
 from untilgreen.engine.gating import check_stage
 from untilgreen.engine.parts import Parts
 from untilgreen.ports import Restoration
@@ -28,6 +31,8 @@ class Checked(Struct, frozen=True, kw_only=True):
     green: bool
     broken: bool
     """A required gate could not run at all."""
+    signal: int = 0
+    """What ended it before all gates had spoken."""
 
 
 class _AsItIs:
@@ -49,8 +54,13 @@ class _AsItIs:
         return ""
 
 
-async def check_once(loaded: Loaded, start: Path, said: Callable[[str, Verdict], None]) -> Checked:
-    """Stage by stage, as a run would; each verdict is told as soon as it is there."""
+async def check_once(
+    loaded: Loaded, start: Path, said: Callable[[str, Verdict], None], *, signals: bool = False
+) -> Checked:
+    """Stage by stage, as a run would; each verdict is told as soon as it is there.
+
+    With `signals`, Ctrl-C and its like end the gates with all that they started.
+    """
     plan = Plan(
         task=loaded.spec.task,
         gates=loaded.spec.gates,
@@ -72,9 +82,29 @@ async def check_once(loaded: Loaded, start: Path, said: Callable[[str, Verdict],
         state = apply(state, GateChecked(at=clock.now(), lap=0, gate=gate, verdict=verdict))
         said(gate, verdict)
 
-    while isinstance(step := next_step(state), CheckGates):
-        await check_stage(state, step.gates, parts, judged)
+    heard: list[int] = []
+    async with anyio.create_task_group() as group:
+        if signals:
+            await group.start(_leave_on_a_signal, group.cancel_scope, heard)
+        while isinstance(step := next_step(state), CheckGates):
+            await check_stage(state, step.gates, parts, judged)
+        group.cancel_scope.cancel()
     verdicts = state.open.verdicts if state.open else {}
     required = [gate.name for gate in plan.gates if gate.required]
     broken = any(name in verdicts and unrunnable(verdicts[name]) for name in required)
-    return Checked(verdicts=verdicts, green=is_green(plan, verdicts), broken=broken)
+    return Checked(
+        verdicts=verdicts,
+        green=is_green(plan, verdicts),
+        broken=broken,
+        signal=heard[0] if heard else 0,
+    )
+
+
+async def _leave_on_a_signal(
+    work: anyio.CancelScope, heard: list[int], *, task_status: TaskStatus[None]
+) -> None:
+    with anyio.open_signal_receiver(*SIGNALS) as received:
+        task_status.started()
+        async for number in received:
+            heard.append(number)
+            work.cancel()

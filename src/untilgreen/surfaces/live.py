@@ -11,9 +11,11 @@ from rich.text import Text
 
 from untilgreen.core.events import (
     BriefOffered,
+    Cancelled,
     Decided,
     Event,
     GateChecked,
+    Interrupted,
     Paused,
     RunFinished,
     RunStarted,
@@ -129,6 +131,8 @@ class LiveView:
                 return "gates run"
             case GateChecked() | Steered() | StopRequested() | Paused():
                 return ""
+            case Interrupted() | Cancelled():
+                return "what runs is being ended"
             case _:
                 return "deciding"
 

@@ -3,6 +3,8 @@
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.surfaces.cli.helpers import Cli, Started, alive, eventually
 
 WITH_A_CHILD = """\
@@ -100,16 +102,17 @@ def test_ctrl_c_in_a_gate_ends_the_gate_and_leaves_the_run_open(cli: Cli) -> Non
     assert "untilgreen resume" in left.out
 
 
-def test_ctrl_c_in_a_check_ends_its_gates(cli: Cli) -> None:
-    started = cli.start("check", "--gate", f"slow=echo $$ > {cli.tmp}/agent; exec sleep 60")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_check_that_is_ended_ends_its_gates(cli: Cli, number: int, code: int) -> None:
+    started = cli.start("check", "--gate", f"slow=echo $$ > {cli.tmp}/agent; sleep 60; true")
     pid = pid_in(cli.tmp / "agent")
 
-    started.signal(signal.SIGINT)
+    started.signal(number)
     left = started.end()
 
-    assert left.code == 130
+    assert left.code == code
     assert not alive(pid)
-    assert "Traceback" not in left.err
+    assert left.err == f"error: interrupted by {signal.Signals(number).name}\n"
 
 
 def test_a_driver_that_was_killed_is_taken_over_and_its_agent_ended(cli: Cli) -> None:

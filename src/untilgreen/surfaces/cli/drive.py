@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import textwrap
 import time
@@ -132,10 +133,13 @@ def check(
         version_line()
 
     async def look() -> Checked:
-        return await check_once(loaded, place.start, said)
+        return await check_once(loaded, place.start, said, signals=True)
 
     checked = anyio.run(look)
     code = GATE if checked.broken else OK if checked.green else NOT_GREEN
+    if checked.signal:
+        code = 128 + checked.signal
+        complain(f"interrupted by {signal.Signals(checked.signal).name}")
     if json:
         out_json({"type": "result", "green": checked.green, "exit_code": code})
     return code

@@ -40,7 +40,7 @@ def make_app() -> App:
         version=f"untilgreen {__version__}",
         help="Keep a coding agent working until its gates are green; stop it when it never will be.",
         help_epilogue="`untilgreen VERB --help` explains a verb, `untilgreen help exit-codes` the codes.",
-        default_parameter=Parameter(negative=()),
+        default_parameter=Parameter(negative=(), show_default=False),
     )
     for name, (place, summary) in VERBS.items():
         app.command(f"{_HERE}.{place}", name=name, help=summary)

@@ -31,7 +31,7 @@ def list_runs(
     *,
     place: Place = HERE,
     all_: Annotated[bool, Parameter(name="--all", help="Runs of every directory.")] = False,
-    limit: Annotated[int, Parameter(help="At most so many, the newest first.")] = 30,
+    limit: Annotated[int, Parameter(help="At most so many, the newest first; 30 if not said.")] = 30,
     json: Json = False,
 ) -> int:
     """List the runs of this directory, the newest first."""
