@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workspace.helpers import commit, contents, git, write
+from tests.workspace.helpers import commit, contents, git, put_in_front_of_git, write
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.git import GitWorkspace
 from untilgreen.workspace.ground import find_ground
@@ -138,3 +138,12 @@ async def test_a_partial_clone_is_kept_without_fetching_what_it_lacks(
 
     assert before == git(partial, "rev-parse", "HEAD^{tree}").strip()
     assert contents(partial) == {"top.txt": b"1\n"}
+
+
+async def test_a_git_that_is_too_old_is_named(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_in_front_of_git(tmp_path, monkeypatch, "print('--path-format=absolute\\ntrue\\nfalse'); sys.exit()\n")
+
+    with pytest.raises(WorkspaceNotReady, match=r"Install git 2\.31"):
+        await git_root(repository)

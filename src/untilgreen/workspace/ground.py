@@ -9,6 +9,7 @@ from pathlib import Path
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.plumbing import Git, GitFailed
 
+ABSOLUTE = "--path-format=absolute"
 ASKED = (
     "--is-inside-work-tree",
     "--is-bare-repository",
@@ -52,8 +53,10 @@ class Ground:
 async def find_ground(start: Path) -> Ground | None:
     """The repository that a directory is part of; none where git has none, or ignores the directory."""
     git = Git(place=start)
-    done = await git.attempt("rev-parse", "--path-format=absolute", *ASKED)
+    done = await git.attempt("rev-parse", ABSOLUTE, *ASKED)
     answers = done.stdout.decode(errors="surrogateescape").split("\n")[:-1]
+    if answers[:1] == [ABSOLUTE]:  # what git does not know it gives back
+        raise WorkspaceNotReady("This git is too old. Install git 2.31 or a later one.")
     if answers[:2] == ["false", "true"]:
         raise WorkspaceNotReady(
             f"{str(start)!r} is a bare repository, which has no files to work on. "
