@@ -253,7 +253,7 @@ def test_on_request_what_the_dead_driver_left_is_thrown_away_first() -> None:
     run = crashed(on_interrupt="rewind")
 
     restore = run.until(Restore)
-    assert restore == Restore(lap=1, snapshot="tree-1", why="the turn was interrupted")
+    assert restore == Restore(lap=1, snapshot="tree-1", why="the turn was interrupted", whole=True)
     run.perform(restore, Turn())
     assert run.step == TakeSnapshot(lap=2, phase="turn")
 

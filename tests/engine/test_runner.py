@@ -9,6 +9,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 from anyio.abc import TaskStatus
+from msgspec.structs import replace
 
 from untilgreen import Continue, Decision, Fixed, Limits, Manual, Ralph, Reply, RunState, Signal, Verdict
 from untilgreen.core.brief import Brief
@@ -37,6 +38,7 @@ from untilgreen.errors import AgentUnavailable, JournalError, PluginFailed
 from untilgreen.journal.memory import MemoryJournal
 from untilgreen.ports import Desk, Site
 from untilgreen.testing.doubles import MARK
+from untilgreen.testing.journals import Crash
 from untilgreen.testing.workspaces import MemoryWorkspace
 from untilgreen.testing.world import World
 
@@ -518,3 +520,31 @@ async def test_every_ending_is_heard_once() -> None:
 
         assert sum(isinstance(event, RunFinished) for event in world.heard) == 1
         assert sum(isinstance(event, TurnEnded) for event in world.heard) >= 2
+
+
+async def test_rewind_takes_back_what_an_interrupted_turn_left() -> None:
+    files = MemoryWorkspace({"kept.txt": "as it was"})
+
+    class Messy:
+        calls = 0
+
+        async def work(self, brief: Brief, desk: Desk) -> Reply:
+            self.calls += 1
+            if self.calls == 1:
+                files.files |= {"kept.txt": "broken", "new.txt": "left behind"}
+                raise Crash
+            seen.append(dict(files.files))
+            files.files[MARK] = str(brief.lap)
+            return Reply(text="done with care")
+
+    seen: list[dict[str, str]] = []
+    world = World("-", agents={"one": Messy()}, workspace=files)
+    world.plan = replace(world.plan, on_interrupt="rewind")
+    await world.start()
+    with pytest.raises(Crash):
+        await world.runner().drive()
+
+    state = await world.runner().drive()
+
+    assert state.outcome == "converged"
+    assert seen == [{"kept.txt": "as it was"}]

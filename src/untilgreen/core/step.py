@@ -60,6 +60,8 @@ class Restore(Struct, frozen=True, kw_only=True, tag=True):
     lap: int
     snapshot: str
     why: str
+    whole: bool = False
+    """Also what changed since the last snapshot, which an interrupted turn can't be told from."""
 
 
 class AwaitAnswer(Struct, frozen=True, kw_only=True, tag=True):
@@ -192,7 +194,8 @@ def _lap_step(state: RunState, lap: Open) -> Step:
         if lap.reply.error in WAITS or lap.reply.error in HALTS:
             return Decide(lap=lap.number)
         if lap.interrupted and state.plan.on_interrupt == "rewind" and not lap.rewound:
-            return Restore(lap=lap.number - 1, snapshot=lap.base, why="the turn was interrupted")
+            back = lap.number - 1
+            return Restore(lap=back, snapshot=lap.base, why="the turn was interrupted", whole=True)
     if lap.snapshot is None:
         return TakeSnapshot(lap=lap.number, phase="turn")
     gates = _gates_due(state, lap)

@@ -84,8 +84,9 @@ async def perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case 
             await driver.record(decide(driver.state, driver.parts.policy, now()))
         case TryRemedy(lap=lap, rung=rung):
             await driver.record(RemedyTried(at=now(), lap=lap, rung=rung))
-        case Restore(lap=lap, snapshot=snapshot, why=why):
-            done = await driver.parts.workspace.restore(snapshot, driver.state.tree)
+        case Restore(lap=lap, snapshot=snapshot, why=why, whole=whole):
+            known = None if whole else driver.state.tree
+            done = await driver.parts.workspace.restore(snapshot, known)
             await driver.record(
                 Restored(
                     at=now(),
