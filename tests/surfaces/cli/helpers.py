@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
 import shlex
 import stat
+import struct
 import subprocess
 import sys
+import termios
+import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,6 +84,33 @@ class Started:
         self.process.send_signal(number)
 
 
+class Terminal:
+    """A program on a terminal of 80 columns and 24 lines, which keeps all that it gets."""
+
+    def __init__(self, arguments: tuple[str, ...], cwd: Path, env: Mapping[str, str]) -> None:
+        self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.process = subprocess.Popen(
+            [*COMMAND, *arguments], cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs
+        )
+        os.close(theirs)
+        self._got: list[bytes] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with suppress(OSError):  # a terminal that nobody writes to any more can't be read
+            while chunk := os.read(self._ours, 65536):
+                self._got.append(chunk)
+
+    def end(self) -> tuple[int, str]:
+        """Its exit code, and everything that stood on the terminal."""
+        code = self.process.wait(timeout=PATIENCE_SECONDS)
+        self._reader.join(timeout=PATIENCE_SECONDS)
+        os.close(self._ours)
+        return code, b"".join(self._got).decode()
+
+
 @dataclass
 class Cli:
     """`untilgreen` in one directory, for a user of its own."""
@@ -113,6 +146,10 @@ class Cli:
             )
         self.started.append(Started(process))
         return self.started[-1]
+
+    def on_a_terminal(self, *arguments: str, term: str = "xterm-256color") -> Terminal:
+        """Run it as a person does, beside the test."""
+        return Terminal(arguments, self.place, {**self.env, "TERM": term})
 
     def agent(self, body: str, name: str = "agent.sh", shebang: str = "/bin/sh") -> str:
         """A script outside of the workspace, as `--agent` takes it."""

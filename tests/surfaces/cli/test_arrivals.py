@@ -127,6 +127,51 @@ def test_an_answer_reaches_a_run_that_waits_in_another_process(cli: Cli) -> None
     assert "accepted: lap 1 was accepted" in done.out
 
 
+def test_at_a_terminal_a_question_shows_its_command_and_waits_for_an_answer_from_elsewhere(cli: Cli) -> None:
+    manual = ("--strategy", "manual")
+    run = ("run", "Mend it.", "--agent", cli.agent(NO_OP), "--gate", "test -f done", *manual)
+    terminal = cli.on_a_terminal(*run)
+    asks = "untilgreen answer"
+    eventually(
+        lambda: cli.ids and "Decided" in [e["type"] for e in cli.journal(cli.ids[0])][4:], "a question"
+    )
+    eventually(lambda: cli("answer", cli.ids[0], "accept").code == 0, "the answer")
+    code, seen = terminal.end()
+
+    assert code == 0
+    assert f"{asks} {cli.ids[0]} continue" in seen
+    assert "accepted: lap 1 was accepted" in seen
+
+
+def test_at_a_terminal_a_paused_run_waits_and_resume_from_elsewhere_lets_it_go_on(cli: Cli) -> None:
+    slow = cli.agent(SLOW.format(tmp=cli.tmp))
+    run = ("run", "Mend it.", "--agent", slow, "--gate", "test -f done", "--max-iterations", "2")
+    terminal = cli.on_a_terminal(*run)
+    eventually((cli.tmp / "began").exists, "the first turn")
+    (name,) = cli.ids
+    assert cli("pause", name).code == 0
+    (cli.tmp / "go").touch()
+    eventually(lambda: cli("list", "--json").lines[1]["status"] == "paused", "the pause")
+
+    resumed = cli("resume", name)
+    code, seen = terminal.end()
+
+    assert resumed.code == 0
+    assert f"Run {name} goes on where it is driven." in resumed.out
+    assert code == 3
+    assert f"untilgreen resume {name}" in seen
+
+
+def test_many_commands_at_once_all_arrive_where_nobody_drives(cli: Cli) -> None:
+    run = left_open(cli)
+
+    senders = [cli.start("steer", run, f"Note {number}.") for number in range(4)]
+
+    assert [sender.end().code for sender in senders] == [0, 0, 0, 0]
+    notes = [event["note"] for event in cli.journal(run) if event["type"] == "Steered"]
+    assert sorted(notes) == [f"Note {number}." for number in range(4)]
+
+
 def test_what_an_ended_run_cannot_take_is_refused_with_2_and_the_reason(cli: Cli) -> None:
     cli("run", "Mend it.", "-a", cli.agent("touch done\n"), "-g", "test -f done")
     (run,) = cli.ids

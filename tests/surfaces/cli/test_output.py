@@ -1,40 +1,12 @@
 """What reaches a terminal, a pipe and a file: no foreign escape sequence, no picture where none belongs."""
 
-import os
-import pty
 import re
-import select
 import subprocess
-import time
 
 from tests.surfaces.cli.helpers import COMMAND, NO_OP, PATIENCE_SECONDS, Cli
 
 HOSTILE = r"printf '\033]0;owned\007\033[2J\033[31mevil\r\n\033[1A\302\233more\n'"
 """A title, a cleared screen, a colour, a cursor that goes up, and the same in one byte."""
-
-
-def on_a_terminal(
-    cli: Cli, *arguments: str, term: str = "xterm-256color", columns: int = 80
-) -> tuple[int, str]:
-    """The exit code and all that a terminal gets."""
-    ours, theirs = pty.openpty()
-    env = {**cli.env, "TERM": term, "COLUMNS": "80", "LINES": "24"}
-    process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=cli.place, env=env, stdin=theirs, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    seen, end = b"", time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < end:
-        if select.select([ours], [], [], 0.1)[0]:
-            try:
-                chunk = os.read(ours, 65536)
-            except OSError:
-                break
-            if not chunk:
-                break
-            seen += chunk
-    os.close(ours)
-    return process.wait(timeout=PATIENCE_SECONDS), seen.decode()
 
 
 def run(cli: Cli, *flags: str) -> tuple[str, ...]:
@@ -54,7 +26,7 @@ def test_without_a_terminal_there_is_no_escape_sequence_at_all(cli: Cli) -> None
 
 
 def test_on_a_terminal_nobody_elses_escape_sequences_arrive(cli: Cli) -> None:
-    code, seen = on_a_terminal(cli, *run(cli))
+    code, seen = cli.on_a_terminal(*run(cli)).end()
 
     assert code == 3
     assert "exhausted" in seen
@@ -74,14 +46,14 @@ def test_a_gates_name_is_one_line_of_text(cli: Cli) -> None:
 
 def test_no_color_draws_without_colours(cli: Cli) -> None:
     cli.env["NO_COLOR"] = "1"
-    code, seen = on_a_terminal(cli, *run(cli))
+    code, seen = cli.on_a_terminal(*run(cli)).end()
 
     assert code == 3
     assert not re.search(r"\x1b\[(?:\d+;)*(?:3|4|9|10)\d(?:;\d+)*m", seen)
 
 
 def test_a_dumb_terminal_gets_plain_lines(cli: Cli) -> None:
-    code, seen = on_a_terminal(cli, *run(cli), term="dumb")
+    code, seen = cli.on_a_terminal(*run(cli), term="dumb").end()
 
     assert code == 3
     assert "\x1b" not in seen

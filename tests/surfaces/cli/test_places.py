@@ -109,6 +109,22 @@ def test_a_second_run_in_a_directory_is_refused_with_the_firsts_id_and_leaves_no
     assert listed == [first]
 
 
+def test_of_two_runs_that_start_together_one_works_and_the_other_leaves_nothing(cli: Cli) -> None:
+    hanging = cli.agent(f"cat > /dev/null\ntouch {cli.tmp}/began\nexec sleep 60\n")
+    both = [cli.start("run", f"{name}.", "-a", hanging, "-g", "false") for name in ("One", "Two")]
+    eventually((cli.tmp / "began").exists, "a turn")
+    loser = eventually(lambda: next((each for each in both if each.process.poll() is not None), None))
+    (winner,) = (each for each in both if each is not loser)
+
+    refused, listed = loser.end(), cli("list", "--json").lines[1:]
+    winner.signal(signal.SIGINT)
+
+    assert winner.end().code == 130
+    assert refused.code == 2
+    assert "works in" in refused.err
+    assert len(listed) == 1
+
+
 def test_a_run_whose_directory_is_gone_cannot_go_on_and_says_so(cli: Cli) -> None:
     place = repository(cli.tmp / "short-lived", {})
     cli("run", "Mend it.", "--agent", "cmd:./absent", "--gate", "false", cwd=place)
