@@ -10,9 +10,13 @@ def main() -> None:
 
         sys.stdout.write(f"untilgreen {__version__}\n")
         return
+    import gc
+
     from untilgreen.surfaces.cli.main import call
 
-    sys.exit(call(sys.argv[1:]))
+    code = call(sys.argv[1:])
+    gc.freeze()  # all goes now: looking for garbage in it would take a tenth of a short command's time
+    sys.exit(code)
 
 
 if __name__ == "__main__":

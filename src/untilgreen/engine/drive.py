@@ -9,11 +9,11 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskStatus
 
 from untilgreen import __version__
 from untilgreen.core.events import RunStarted
-from untilgreen.core.fold import fold
 from untilgreen.core.model import Plan
 from untilgreen.core.state import RunState
 from untilgreen.engine import inbox, lock, wiring
@@ -22,8 +22,9 @@ from untilgreen.engine.clock import SystemClock
 from untilgreen.engine.files import FolderFiles, Watcher
 from untilgreen.engine.parts import Parts
 from untilgreen.engine.runner import Runner
-from untilgreen.engine.seat import Seat
+from untilgreen.engine.seat import INSIDE, Seat
 from untilgreen.engine.store import RunFolder, Store
+from untilgreen.engine.told import told
 from untilgreen.errors import JournalError
 from untilgreen.journal.file import FileJournal
 from untilgreen.ports import Clock, Workspace
@@ -31,8 +32,6 @@ from untilgreen.process.note import GRACE_SECONDS, end_left_behind
 from untilgreen.workspace.claim import DirectoryClaim
 from untilgreen.workspace.open import git_root, open_workspace
 
-INSIDE = "UNTILGREEN_INSIDE"
-"""Set for agents and gates, so that they can't act as the person who started them."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOK_SECONDS = 0.2
 """How often the inbox is looked at."""
@@ -62,10 +61,7 @@ async def discard(folder: RunFolder) -> None:
 
 async def state_of(folder: RunFolder) -> RunState:
     """A run as its journal tells it, whoever drives it."""
-    state = fold(await FileJournal(folder.journal).events())
-    if state is None:
-        raise JournalError(f"The journal of run {folder.id} is empty. Start a new run with `untilgreen run`.")
-    return state
+    return (await to_thread.run_sync(told, folder))[0]
 
 
 async def drive(

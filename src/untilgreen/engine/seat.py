@@ -7,6 +7,9 @@ from msgspec import Struct
 from untilgreen.core.events import SeatName
 from untilgreen.core.step import AwaitAnswer, AwaitResume, Halt, Step, Work
 
+INSIDE = "UNTILGREEN_INSIDE"
+"""Set for agents and gates, so that they can't act as the person who started them."""
+
 
 class Seat(Struct, frozen=True, kw_only=True):
     """A place to drive from; where it takes no more, the process may end and the run waits."""

@@ -19,7 +19,7 @@ from platformdirs import user_state_path
 from untilgreen.core.events import RunStarted
 from untilgreen.errors import JournalError, UserError
 from untilgreen.journal.codec import decode
-from untilgreen.journal.file import sync_folder
+from untilgreen.journal.disk import sync_folder
 
 LAST = "@last"
 """The newest run of the directory one is in."""

@@ -14,6 +14,7 @@ from anyio import to_thread
 from untilgreen.core.events import Event, RunFinished
 from untilgreen.errors import JournalError
 from untilgreen.journal.codec import End, decode, encode, seal
+from untilgreen.journal.disk import read, sync_folder
 
 POLL_SECONDS = 0.1
 
@@ -63,22 +64,7 @@ class FileJournal:
 
     def _read(self, end: End) -> tuple[list[Event], End]:
         """What stands behind that end."""
-        try:
-            with self.path.open("rb") as file:
-                size = os.fstat(file.fileno()).st_size
-                if size < end.size:
-                    raise JournalError(f"{self.path} became shorter while it was read. Read it again.")
-                file.seek(end.size)
-                data = file.read()
-        except FileNotFoundError:
-            if end.size:
-                raise JournalError(f"{self.path} was removed while it was read.") from None
-            return [], end
-        except OSError as error:
-            raise JournalError(
-                f"{self.path} can't be read: {error.strerror}. Mend that and try again."
-            ) from error
-        return decode(data, end, name=str(self.path))
+        return read(self.path, end)
 
     def _append(self, event: Event) -> None:
         if self._refusal:
@@ -148,13 +134,3 @@ def _private(path: str, flags: int) -> int:
 def _going_on(path: str, flags: int) -> int:
     """A journal that has gone is not begun again in the middle."""
     return os.open(path, flags & ~os.O_CREAT)
-
-
-def sync_folder(folder: Path) -> None:
-    """A new file is only safe when its folder knows it for good."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -23,11 +23,12 @@ from untilgreen.engine.drive import discard, drive, start
 from untilgreen.engine.mail import let_go_on
 from untilgreen.engine.seat import TERMINAL, UNATTENDED
 from untilgreen.engine.store import RunFolder, Store
+from untilgreen.engine.told import told
 from untilgreen.engine.wiring import plan_of
 from untilgreen.errors import PluginFailed, UserError, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
-from untilgreen.surfaces.cli.look import me, read, summarise
+from untilgreen.surfaces.cli.look import me, summarise
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Place, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tell, version_line
 from untilgreen.surfaces.render import ASCII_MARKS, MARKS, verdict_words
@@ -197,7 +198,7 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
     except KeyboardInterrupt:  # before anybody listened for signals
         complain("interrupted", f"untilgreen resume {folder.id}{shown.flags}")
         return SIGINT
-    state, head = read(folder)
+    state, head = told(folder)
     _say_how_it_went(state, head, restored, shown)
     return exit_code(state)
 

@@ -1,4 +1,4 @@
-"""What several verbs need to know: how a run stands, and who asks."""
+"""What several verbs need to say and to know: how a run stands, and who asks."""
 
 from __future__ import annotations
 
@@ -7,34 +7,14 @@ import os
 import shutil
 import sys
 
-import anyio
-
-from untilgreen.core.fold import fold
 from untilgreen.core.state import RunState
-from untilgreen.engine.drive import INSIDE
-from untilgreen.engine.store import RunFolder
-from untilgreen.errors import JournalError, UserError
-from untilgreen.journal.file import FileJournal
+from untilgreen.engine.seat import INSIDE
+from untilgreen.errors import UserError
 from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.say import ascii_only, out
 
 AGENT_MARKS = (INSIDE, "CLAUDECODE")
 """Variables that tell that a command was started by an agent: set by us, and by agents themselves."""
-
-
-def read(folder: RunFolder) -> tuple[RunState, str]:
-    """A run as its journal tells it, and the hash that stands for all of it."""
-
-    async def look() -> tuple[RunState, str]:
-        journal = FileJournal(folder.journal)
-        state = fold(await journal.events())
-        if state is None:
-            raise JournalError(
-                f"The journal of run {folder.id} is empty. Start a new run with `untilgreen run`."
-            )
-        return state, journal.head
-
-    return anyio.run(look)
 
 
 def summarise(state: RunState, flags: str) -> None:

@@ -8,13 +8,15 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from untilgreen.config.load import Loaded, Request, load
 from untilgreen.engine.store import RunFolder, Store, default_state_dir
 from untilgreen.errors import UserError
+
+if TYPE_CHECKING:
+    from untilgreen.config.load import Loaded
 
 _NAMED_GATE = re.compile(r"([A-Za-z][\w-]*)=(.*)", re.DOTALL)
 
@@ -88,6 +90,8 @@ class SpecFlags:
 
     def load(self, start: Path, task: str | None) -> Loaded:
         """The whole spec, from every source."""
+        from untilgreen.config.load import Request, load
+
         return load(
             Request(
                 start=start,
