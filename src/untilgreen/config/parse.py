@@ -11,14 +11,13 @@ import msgspec
 from untilgreen.config.gates import check_gate, gate_of
 from untilgreen.config.layers import Layers
 from untilgreen.config.parts import AGENT_FORMS, NOTIFIER_FORMS, check_part, distinct, part_of, parts_of
-from untilgreen.config.schema import IN_PLACE, STRATEGY, Spec, SpecFile, kinds_of
+from untilgreen.config.schema import IN_PLACE, STRATEGY, IntegrityTable, Spec, SpecFile, kinds_of
 from untilgreen.config.values import check_known, check_plain, check_type
 from untilgreen.core.limits import Limits
 from untilgreen.core.model import PartSpec
 from untilgreen.errors import ConfigError
 
 PROFILES = "profiles"
-_LATER = {"integrity": "the integrity gate is not there yet. Remove the table until it is."}
 _LATER_MODES = {"worktree": ("setup", "copy")}
 _BOTH = (("task", "task_file"), ("agent", "agents"))
 _LIMIT = re.compile(r"limits\.(\w+)")
@@ -47,8 +46,6 @@ def check(layers: Layers) -> None:
     """Every key by itself: that it is known, and that its value is one that it can have."""
     check_plain(layers, layers.values)
     for key in layers.values:
-        if key in _LATER:
-            raise layers.error((key,), _LATER[key])
         if key == PROFILES:
             raise layers.error((key,), "profiles can be given only in the spec file. Write them there.")
     kinds = kinds_of(SpecFile)
@@ -57,11 +54,22 @@ def check(layers: Layers) -> None:
         check_type(layers, (key,), value, kinds[key])
     for name, table in layers.values.get("gates", {}).items():
         check_gate(layers, name, table)
+    _check_integrity(layers, layers.values.get("integrity", {}))
     _check_parts(layers, layers.values)
     _check_limits(layers, layers.values.get("limits", {}))
     _check_workspace(layers, layers.values.get("workspace", IN_PLACE))
     if "promise" in layers.values:
         _check_promise(layers, layers.values["promise"])
+
+
+def _check_integrity(layers: Layers, table: Mapping[str, Any]) -> None:
+    kinds = kinds_of(IntegrityTable)
+    check_known(layers, ("integrity",), table, kinds, "integrity has no key")
+    for key, value in table.items():
+        check_type(layers, ("integrity", key), value, kinds[key])
+        for pattern in value if isinstance(value, list) else ():
+            if not pattern.strip():
+                raise layers.error(("integrity", key), f"integrity.{key} has an empty pattern. Remove it.")
 
 
 def _check_pairs(layers: Layers) -> None:

@@ -39,6 +39,7 @@ class SpecFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     labels: dict[str, str] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     gates: dict[str, dict[str, Any]] = field(default_factory=dict)
+    integrity: dict[str, Any] = field(default_factory=dict)
 
 
 class GateRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -63,6 +64,14 @@ class CommandTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     expect: int = 0
     env: dict[str, str] = field(default_factory=dict)
     cwd: str | None = None
+
+
+class IntegrityTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which files the agent may not make easier, beside tests and the tools' configuration."""
+
+    enabled: bool = True
+    protect: list[str] = field(default_factory=list)
+    allow: list[str] = field(default_factory=list)
 
 
 class Spec(Struct, frozen=True, kw_only=True):

@@ -27,9 +27,10 @@ from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
 from untilgreen.errors import JournalError
 from untilgreen.journal.file import FileJournal
-from untilgreen.ports import Clock, Workspace
+from untilgreen.ports import Clock
 from untilgreen.process.note import GRACE_SECONDS, end_left_behind
 from untilgreen.workspace.claim import DirectoryClaim
+from untilgreen.workspace.git import GitWorkspace
 from untilgreen.workspace.open import git_root, open_workspace
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -96,13 +97,14 @@ async def drive(
 
 
 def _parts(
-    plan: Plan, folder: RunFolder, workspace: Workspace, clock: Clock, watchers: tuple[Watcher, ...]
+    plan: Plan, folder: RunFolder, workspace: GitWorkspace, clock: Clock, watchers: tuple[Watcher, ...]
 ) -> Parts:
     copies = wiring.copies_in(plan, folder.code)
     mark = {INSIDE: folder.id}
     return Parts(
         agents=wiring.agents_of(plan, copies),
-        gates=wiring.gates_of(plan, copies),
+        gates=wiring.gates_of(plan, copies)
+        | wiring.integrity_of(plan, copies, workspace, folder.path / "copies"),
         workspace=workspace,
         policy=wiring.policy_of(plan, copies),
         clock=clock,

@@ -12,18 +12,24 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from untilgreen.config.layers import Layers
 from untilgreen.config.load import Loaded
 from untilgreen.config.parts import AGENT_FORMS, part_of
+from untilgreen.config.schema import IntegrityTable, Spec
 from untilgreen.core.decide import Policy
 from untilgreen.core.defaults import promise_of, tuned, with_claim
-from untilgreen.core.model import CLAIM_GATE, JUDGE_GATE, GateSpec, PartSpec, Plan
+from untilgreen.core.model import CLAIM_GATE, INTEGRITY_GATE, JUDGE_GATE, GateSpec, PartSpec, Plan
 from untilgreen.core.rules import Detector
 from untilgreen.errors import ConfigError, JournalError, UserError
+from untilgreen.gates.integrity import IntegrityGate
+from untilgreen.gates.integrity.rerun import repeated, seconds
 from untilgreen.plugins import Created, Kind, registry, source_of
 from untilgreen.ports import Agent, Gate, Notifier
+from untilgreen.workspace.export import Exporter
+from untilgreen.workspace.git import GitWorkspace
 
 BASE = "base"
 """Key of the plan's workspace table: the directory that paths in the spec are relative to."""
@@ -55,7 +61,7 @@ def plan_of(loaded: Loaded, start: Path) -> Plan:
             gates.append(_known_gate(gate, base))
     return Plan(
         task=spec.task,
-        gates=with_claim(gates, promise),
+        gates=with_claim(_with_integrity(gates, spec), promise),
         agents=agents,
         strategy=strategy,
         detectors=detectors,
@@ -106,11 +112,28 @@ def agents_of(plan: Plan, copies: Mapping[str, Path]) -> dict[str, Agent]:
 
 
 def gates_of(plan: Plan, copies: Mapping[str, Path]) -> dict[str, Gate]:
-    """The gates by name; the promise needs no object."""
+    """The gates by name; the promise needs no object, and integrity needs a workspace."""
     return {
         gate.name: _made_gate(gate, base_of(plan), copies).object
         for gate in plan.gates
-        if gate.kind != CLAIM_GATE
+        if gate.kind not in (CLAIM_GATE, INTEGRITY_GATE)
+    }
+
+
+def integrity_of(
+    plan: Plan, copies: Mapping[str, Path], workspace: GitWorkspace, scratch: Path
+) -> dict[str, Gate]:
+    """The gate that runs the others again, where the plan has it."""
+    return {
+        gate.name: IntegrityGate(
+            kept=Exporter(workspace),
+            gates=plan.gates,
+            make=lambda spec: _made_gate(spec, base_of(plan), copies).object,
+            scratch=scratch,
+            **gate.options,
+        )
+        for gate in plan.gates
+        if gate.kind == INTEGRITY_GATE
     }
 
 
@@ -160,6 +183,22 @@ def _made(kind: Kind, each: PartSpec, base: Path) -> PartSpec:
     """The same part, with where it came from; making it once shows whether it can be made."""
     origin = registry.create(kind, each.use or each.name, each.options, base=base).spec.origin
     return replace(each, origin=origin)
+
+
+def _with_integrity(gates: list[GateSpec], spec: Spec) -> list[GateSpec]:
+    """One more stage behind all gates that look at the work, where they look at files."""
+    table = msgspec.convert(spec.file.integrity, IntegrityTable)
+    if not table.enabled or not repeated(gates):
+        return gates
+    guard = GateSpec(
+        name=INTEGRITY_GATE,
+        kind=INTEGRITY_GATE,
+        options={"protect": table.protect, "allow": table.allow},
+        stage=max(gate.stage for gate in gates) + 1,
+        on_fail="ask",
+        timeout=seconds(gates),
+    )
+    return [*gates, guard]
 
 
 def _known_gate(gate: GateSpec, base: Path) -> GateSpec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +93,7 @@ class Project:
             tree=self.private / "tree.json",
         )
         for spec in self.gates:
-            real = await make(spec).check(site)
+            real = await make(spec).check(replace(site, output=None))
             assert real.status == "pass", f"the agent fails to cheat, so nothing is proven: {real.excerpt}"
         verdict = await self.gate(workspace).check(site)
         assert not self.scratch.exists()

@@ -1,0 +1,143 @@
+"""Whole runs with the real program: cheating does not converge, honest work does, people may allow a path."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import pytest
+
+from tests.surfaces.cli.helpers import CALC_TESTS, GREEN_CALC, RED_CALC, UNITTEST, Cli, eventually, repository
+
+SKIP = """\
+import pathlib
+test = pathlib.Path("test_calc.py")
+skipped = "    @unittest.skip('later')\\n    def test_two"
+test.write_text(test.read_text().replace("    def test_two", skipped))
+"""
+FIX = f"import pathlib\npathlib.Path('calc.py').write_text({GREEN_CALC!r})\n"
+ADD = "pathlib.Path('test_more.py').write_text(pathlib.Path('test_calc.py').read_text())\n"
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Iterator[Cli]:
+    (tmp_path / "home").mkdir()
+    env = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path / "home"),
+        "LANG": "C.UTF-8",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "UNTILGREEN_STATE_DIR": str(tmp_path / "state"),
+    }
+    place = repository(tmp_path / "calc", {"calc.py": RED_CALC, "test_calc.py": CALC_TESTS})
+    cli = Cli(place=place, tmp=tmp_path, env=env)
+    yield cli
+    for started in cli.started:
+        if started.process.poll() is None:
+            started.process.kill()
+            started.process.communicate()
+
+
+def verdicts(cli: Cli, run: str) -> list[dict[str, Any]]:
+    """What the integrity gate said, lap by lap."""
+    events = [event for event in cli.journal(run) if event["type"] == "GateChecked"]
+    return [event["verdict"] for event in events if event["gate"] == "integrity"]
+
+
+def run(cli: Cli, agent: str, *flags: str) -> tuple[int, str, list[dict[str, Any]]]:
+    done = cli(
+        *("run", "Mend it.", "--agent", cli.python_agent(agent), "--gate", UNITTEST),
+        *("--max-iterations", "2", "--json", *flags),
+    )
+    return done.code, done.result["outcome"], verdicts(cli, cli.ids[-1])
+
+
+def test_a_run_whose_agent_skips_the_test_does_not_converge(cli: Cli) -> None:
+    code, outcome, said = run(cli, SKIP)
+
+    assert code != 0
+    assert outcome in ("exhausted", "stuck")
+    assert {verdict["status"] for verdict in said} == {"fail"}
+    found = said[0]["findings"]
+    assert found[0]["id"] == "changed: test_calc.py"
+    assert "skipped: `@unittest.skip('later')`" in found[0]["message"]
+    assert any("test_two_numbers" in finding["id"] for finding in found[1:])
+    assert not (cli.runs / cli.ids[-1] / "copies").exists()
+
+
+def test_the_agent_hears_what_it_may_not_do(cli: Cli) -> None:
+    run(cli, SKIP)
+
+    brief = (cli.runs / cli.ids[-1] / "activity" / "002-brief.md").read_text()
+    assert "test_calc.py" in brief
+    assert "Put it back as it was" in brief
+
+
+def test_a_run_that_mends_the_code_and_adds_tests_converges(cli: Cli) -> None:
+    code, outcome, said = run(cli, FIX + ADD)
+
+    assert (code, outcome) == (0, "converged")
+    assert [verdict["status"] for verdict in said] == ["pass"]
+
+
+def test_without_a_baseline_the_first_turn_is_compared_with_what_it_began_with(cli: Cli) -> None:
+    _, outcome, said = run(cli, SKIP, "--set", "baseline=false")
+
+    assert outcome != "converged"
+    assert said[0]["status"] == "fail"
+
+
+def test_the_gate_can_be_switched_off(cli: Cli) -> None:
+    code, outcome, said = run(cli, SKIP, "--set", "integrity.enabled=false")
+
+    assert (code, outcome, said) == (0, "converged", [])
+
+
+def test_the_spec_can_allow_a_path(cli: Cli) -> None:
+    _, outcome, said = run(cli, SKIP, "--set", 'integrity.allow=["test_calc.py"]')
+
+    assert (outcome, [verdict["status"] for verdict in said]) == ("converged", ["pass"])
+
+
+def test_a_person_can_allow_a_path(cli: Cli) -> None:
+    """Between the first lap, in which the test is skipped, and the second, in which nothing happens."""
+    flag = cli.tmp / "go"
+    waiting = f"""\
+import pathlib, time
+if "skip" in pathlib.Path("test_calc.py").read_text():
+    pathlib.Path({str(cli.tmp / "second")!r}).touch()
+    while not pathlib.Path({str(flag)!r}).exists():
+        time.sleep(0.02)
+else:
+{indent(SKIP, "    ")}
+"""
+    started = cli.start(
+        *("run", "Mend it.", "--agent", cli.python_agent(waiting), "--gate", UNITTEST),
+        *("--max-iterations", "3", "--json"),
+    )
+    eventually((cli.tmp / "second").exists, "the second turn")
+    assert [verdict["status"] for verdict in verdicts(cli, cli.ids[-1])] == ["fail"]
+
+    answered = cli("answer", cli.ids[-1], "allow", "test_calc.py")
+    flag.touch()
+    done = started.end()
+
+    assert answered.code == 0, answered.err
+    assert (done.code, done.result["outcome"]) == (0, "converged")
+
+
+def test_a_gate_that_does_not_work_in_a_copy_is_never_a_pass(cli: Cli) -> None:
+    _, outcome, said = run(cli, SKIP, "--gate", "git=git rev-parse --verify HEAD")
+
+    assert outcome != "converged"
+    assert {verdict["status"] for verdict in said} == {"fail"}
+
+    done = cli(
+        *("run", "Mend it.", "--agent", cli.python_agent(f"{FIX}\nopen('test_calc.py', 'a').write('#')")),
+        *("--gate", UNITTEST, "--gate", "git=git rev-parse --verify HEAD && test -s calc.py"),
+        *("--max-iterations", "1", "--json"),
+    )
+    assert done.result["outcome"] != "converged"
+    assert verdicts(cli, cli.ids[-1])[-1]["status"] == "error"
