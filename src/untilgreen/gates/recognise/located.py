@@ -5,26 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from untilgreen.core.fingerprint import normalise
 from untilgreen.core.model import Finding
-from untilgreen.gates.seen import Seen, distinct, gist, steady
+from untilgreen.gates.recognise.arrows import pointed
+from untilgreen.gates.recognise.rows import listed
+from untilgreen.gates.recognise.shape import placed
+from untilgreen.gates.recognise.traceback import tracebacks
+from untilgreen.gates.seen import Seen, distinct
 
 TOOL = "lines"
 
 _PLACE = re.compile(
-    r"\s{0,40}(?P<file>(?:[A-Za-z]:)?[^\s:\"'()<>,;|]{1,300})"
-    r":(?P<line>\d{1,7})(?::\d{1,5})?: ?(?P<said>\S.*)$"
+    r"\s{0,40}(?:\[(?P<level>[a-zA-Z]{3,8})\]:? {1,4}|(?P<word>error|warning): ?)?"
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:\"'()<>,;|]{1,300})"
+    r":(?P<line>\d{1,7})(?::\d{1,5})?(?:: ?| - )(?P<said>\S.*)$"
 )
 _LOOKS_LIKE_A_FILE = re.compile(r"[\\/]|\.[A-Za-z_]\w{0,15}$")
 _IS_A_WARNING = re.compile(r"\[?(?:warning|note|info)\b|\w{0,60}Warning: ", re.IGNORECASE)
 _IS_A_FRAME = re.compile(r"in \S+$")
+_MILD = ("warn", "info", "note", "debug")
 
 
 def read(lines: Sequence[str], *, warnings: bool = True) -> Seen | None:
     """The complaints in these lines; mere warnings only where there is nothing worse, and if wanted."""
-    places = list(_places(lines))
-    errors = [place for place in places if not _IS_A_WARNING.match(place["said"])]
-    findings = distinct(map(_finding, errors or (places if warnings else [])))
+    errors: list[Finding] = []
+    mild: list[Finding] = []
+    for place in _places(lines):
+        (mild if _is_mild(place) else errors).append(_finding(place))
+    for level, finding in (*pointed(lines), *listed(lines)):
+        (errors if level == "error" else mild).append(finding)
+    errors += tracebacks(lines)
+    findings = distinct(errors or (mild if warnings else []))
     return Seen(tool=TOOL, findings=findings) if findings else None
 
 
@@ -40,8 +50,10 @@ def _places(lines: Sequence[str]) -> Iterator[re.Match[str]]:
             yield place
 
 
+def _is_mild(place: re.Match[str]) -> bool:
+    level = (place["level"] or place["word"] or "").lower()
+    return level.startswith(_MILD) or _IS_A_WARNING.match(place["said"]) is not None
+
+
 def _finding(place: re.Match[str]) -> Finding:
-    file, said = place["file"], place["said"]
-    return Finding(
-        id=steady(f"{file}: {normalise(said)}"), message=gist(said), file=file, line=int(place["line"])
-    )
+    return placed(place["file"], int(place["line"]), place["said"])

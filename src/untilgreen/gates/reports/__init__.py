@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from untilgreen.gates.reports import junit
+from untilgreen.gates.reports import document, junit, tap
 from untilgreen.gates.reports.trouble import Unusable
 from untilgreen.gates.seen import Seen, distinct
 
@@ -20,6 +20,9 @@ MOST_FILES = 10_000
 
 FORMATS: Mapping[str, Callable[[BinaryIO], Seen]] = {
     ".xml": junit.read,
+    ".json": document.read,
+    ".sarif": document.read_sarif,
+    ".tap": tap.read,
 }
 """By the end of the file's name; a new format is one module and one row."""
 

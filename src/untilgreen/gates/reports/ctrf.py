@@ -1,0 +1,77 @@
+"""CTRF: one JSON object for a test run, whichever runner it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from untilgreen.core.model import Finding
+from untilgreen.gates.seen import MOST_FINDINGS, Seen, distinct, gist, no_tests, steady
+
+TOOL = "ctrf"
+_PASSED = "passed"
+_LEFT_OUT = frozenset({"skipped", "pending"})
+
+
+class _Test(Struct, frozen=True, gc=False):
+    name: str
+    status: str
+    message: str | None = None
+    suite: str | list[str] | None = None
+    filePath: str | None = None
+    line: int | None = None
+
+
+class _Summary(Struct, frozen=True):
+    tests: int = 0
+    failed: int = 0
+
+
+class _Results(Struct, frozen=True):
+    tests: list[_Test]
+    summary: _Summary = _Summary()
+
+
+class Document(Struct, frozen=True):
+    """The parts of a report that say how the tests went."""
+
+    results: _Results
+
+
+def seen(report: Document) -> Seen:
+    """What the report tells; a status that is neither passed nor left out counts as failed."""
+    tests, summary = report.results.tests, report.results.summary
+    passed = sum(test.status == _PASSED for test in tests)
+    skipped = sum(test.status in _LEFT_OUT for test in tests)
+    failed = max(len(tests) - passed - skipped, summary.failed)
+    total = max(passed + failed + skipped, summary.tests)
+    return Seen(
+        tool=TOOL,
+        findings=distinct(_complaints(tests)) if total else (no_tests("The report's tool"),),
+        passed=passed,
+        failed=failed,
+        skipped=skipped,
+        total=total,
+        no_tests=not total,
+    )
+
+
+def _complaints(tests: list[_Test]) -> Iterator[Finding]:
+    found = 0
+    for test in tests:
+        if test.status != _PASSED and test.status not in _LEFT_OUT and found < MOST_FINDINGS:
+            found += 1
+            yield _finding(test)
+
+
+def _finding(test: _Test) -> Finding:
+    suite = " > ".join(test.suite) if isinstance(test.suite, list) else test.suite
+    name = " > ".join(filter(None, (suite, test.name)))
+    told = f"{test.filePath}: {name}" if test.filePath else name
+    return Finding(
+        id=steady(told) or "unnamed test",
+        message=gist(test.message or test.status),
+        file=test.filePath,
+        line=test.line,
+    )
