@@ -55,6 +55,9 @@ SKIP = Verdict(status="skip")
 BROKEN = Verdict(status="error", findings=(Finding(id="exit 127", message="sh: pytst: not found"),))
 TIMED_OUT = Verdict(status="error", findings=(Finding(id="timeout", message="ended after 10m"),))
 
+MOST_EVENTS = 1000
+"""More than any run in a test needs, so that one without an end is noticed at once."""
+
 StepT = TypeVar("StepT", bound=Step)
 
 
@@ -143,6 +146,7 @@ class Run:
             assert len(line) < 64_000
             self._state = apply(self._state, event)
             self.events.append(event)
+            assert len(self.events) < MOST_EVENTS, f"The run goes round and round: {self.step}"
         return events[-1]
 
     def arrive(self, arrival: Arrival) -> tuple[Event, ...]:
