@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from untilgreen.errors import JournalError, JournalLocked
+from untilgreen.process.flock import is_free, lock
 
 _TRIES = 20_000
 
@@ -57,7 +57,7 @@ def owner(path: Path) -> Owner | None:
     except FileNotFoundError:
         return None
     try:
-        return None if _is_free(descriptor) else noted
+        return None if is_free(descriptor) else noted
     finally:
         os.close(descriptor)
 
@@ -74,9 +74,9 @@ def _open(path: Path, run: str) -> int:
 def _acquire(descriptor: int) -> bool:
     """Who only looks is in the way for a moment, and no reason to give up."""
     for _ in range(_TRIES):
-        if _lock(descriptor):
+        if lock(descriptor):
             return True
-        if not _is_free(descriptor):
+        if not is_free(descriptor):
             return False
     return False
 
@@ -98,41 +98,3 @@ def _introduced(path: Path) -> Owner | None:
 def _occupied(run: str, who: Owner | None) -> str:
     driver = f"process {who.pid} on {who.host} since {who.since}" if who else "another process"
     return f"Run {run} is being driven by {driver}. Stop it with `untilgreen stop {run}`."
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    _BEHIND_THE_TEXT = 1 << 30  # a locked region can't be read by others, and the text is for others
-
-    def _lock(descriptor: int, mode: int = msvcrt.LK_NBLCK) -> bool:
-        os.lseek(descriptor, _BEHIND_THE_TEXT, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, mode, 1)
-        except OSError:
-            return False
-        finally:
-            os.lseek(descriptor, 0, os.SEEK_SET)
-        return True
-
-    def _is_free(descriptor: int) -> bool:
-        return _lock(descriptor) and _lock(descriptor, msvcrt.LK_UNLCK)
-
-else:
-    import fcntl
-
-    def _lock(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
-        try:
-            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            raise JournalError(
-                f"The run can't be locked: {error.strerror}. Choose a state directory on a local disk "
-                "with `--state-dir`."
-            ) from error
-        return True
-
-    def _is_free(descriptor: int) -> bool:
-        """A driver never shares its lock, so who can share it knows that there is no driver."""
-        return _lock(descriptor, fcntl.LOCK_SH) and _lock(descriptor, fcntl.LOCK_UN)

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from untilgreen.errors import WorkspaceNotReady
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
-
-def locked(descriptor: int) -> bool:
-    """Lock an open file for as long as it stays open; False where somebody else holds it."""
-    try:
-        if sys.platform == "win32":
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
+from untilgreen.process.flock import lock
 
 
 class DirectoryClaim:
@@ -46,7 +29,7 @@ class DirectoryClaim:
         """Claim the directory, or name the run that has it."""
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
-        if not locked(descriptor):
+        if not lock(descriptor):
             holder = os.read(descriptor, 200).decode(errors="replace").strip()
             os.close(descriptor)
             raise WorkspaceNotReady(self._taken(holder))

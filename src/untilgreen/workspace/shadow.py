@@ -18,7 +18,7 @@ from pathlib import Path
 import anyio
 
 from untilgreen.errors import WorkspaceNotReady
-from untilgreen.workspace.claim import locked
+from untilgreen.process.flock import lock
 from untilgreen.workspace.ground import Ground
 from untilgreen.workspace.plumbing import Git
 from untilgreen.workspace.refs import Refs
@@ -81,7 +81,7 @@ class Shadow:
 
     async def _wait_for(self, descriptor: int) -> None:
         with anyio.move_on_after(PATIENCE):
-            while not locked(descriptor):  # noqa: ASYNC110 - it may be another process that holds it
+            while not lock(descriptor):  # noqa: ASYNC110 - it may be another process that holds it
                 await anyio.sleep(0.01)
             return
         raise WorkspaceNotReady(
