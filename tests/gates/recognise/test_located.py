@@ -11,13 +11,13 @@ def ids(text: str) -> list[str]:
 
 
 def test_a_place_and_a_message_make_a_finding() -> None:
-    seen = recognise("src/app.c:12:5: error: 'count' undeclared\nmake: *** [all] Error 1")
+    seen = recognise("src/app.vala:12:5: error: 'count' undeclared\nmake: *** [all] Error 1")
 
     assert seen is not None
     (finding,) = seen.findings
-    assert (seen.tool, finding.file, finding.line) == ("lines", "src/app.c", 12)
+    assert (seen.tool, finding.file, finding.line) == ("lines", "src/app.vala", 12)
     assert finding.message == "error: 'count' undeclared"
-    assert finding.id == "src/app.c: error: 'count' undeclared"
+    assert finding.id == "src/app.vala: error: 'count' undeclared"
 
 
 def test_moving_to_another_line_is_no_new_complaint() -> None:
@@ -28,10 +28,49 @@ def test_the_same_words_about_two_files_are_two_complaints() -> None:
     assert len(ids("a.go:3: undefined: x\nb.go:3: undefined: x")) == 2
 
 
-def test_indented_places_count_as_go_prints_them() -> None:
-    assert ids("--- FAIL: TestSum (0.00s)\n    sum_test.go:12: got 3 want 4") == [
-        "sum_test.go: got <n> want <n>"
-    ]
+def test_indented_places_count() -> None:
+    assert ids("Style:\n    lib/sum.ex:12: got 3 want 4") == ["lib/sum.ex: got <n> want <n>"]
+
+
+def test_a_level_before_the_place_is_no_part_of_the_file() -> None:
+    text = "[warn] src/A.scala:4: unused\n[error] src/A.scala:6: missing argument"
+
+    assert ids(text) == ["src/A.scala: missing argument"]
+
+
+def test_an_arrow_belongs_to_the_error_above_it() -> None:
+    text = (
+        "error[E0308]: mismatched types\n  --> src/till.rs:12:9\n   |\n12 |   x\n   |   ^\n"
+        "note: the other is here\n  --> src/shop.rs:3:1\nwarning: unused\n --> src/a.rs:1:1\n"
+    )
+
+    assert ids(text) == ["src/till.rs: E0308 mismatched types"]
+
+
+def test_rows_below_a_file_are_complaints_about_it() -> None:
+    text = "web/shop.css\n  4:3  ✖  Unexpected unit   length\n  9:1  ⚠  Too long   lines\n"
+
+    assert ids(text) == ["web/shop.css: unexpected unit length"]
+
+
+def test_a_traceback_through_a_test_is_a_failure_of_that_test_whatever_it_raises() -> None:
+    def told(error: str, line: int) -> str:
+        frame = f'  File "tests/till.py", line {line}, in test_sums'
+        return f"Traceback (most recent call last):\n{frame}\n    assert x\n{error}\n"
+
+    assert ids(told("AssertionError", 3)) == ids(told("TypeError: no", 9)) == ["tests/till.py: test_sums"]
+
+
+def test_any_other_traceback_is_known_by_what_was_raised_where() -> None:
+    text = (
+        'Traceback (most recent call last):\n  File "a.py", line 3, in main\n    run()\n'
+        '  File "lib/b.py", line 7, in run\n    open(x)\nKeyError: 7\n\n'
+        "During handling of the above exception, another exception occurred:\n\n"
+        'Traceback (most recent call last):\n  File "a.py", line 5, in main\n    fail()\n'
+        "shop.TillError: row 12 is missing\n"
+    )
+
+    assert ids(text) == ["a.py: shop.TillError: row <n> is missing"]
 
 
 def test_warnings_are_complaints_only_where_there_is_nothing_worse() -> None:
