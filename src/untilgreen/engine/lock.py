@@ -8,7 +8,7 @@ processes, so an agent that outlives its driver does not hold the run.
 from __future__ import annotations
 
 import os
-import socket
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -83,7 +83,7 @@ def _acquire(descriptor: int) -> bool:
 
 def _introduce(descriptor: int, now: float) -> None:
     since = datetime.fromtimestamp(now, UTC).astimezone().isoformat(" ", "seconds")
-    text = msgspec.json.encode(Owner(pid=os.getpid(), host=socket.gethostname(), since=since)) + b"\n"
+    text = msgspec.json.encode(Owner(pid=os.getpid(), host=platform.node(), since=since)) + b"\n"
     os.ftruncate(descriptor, 0)
     os.write(descriptor, text)
 

@@ -50,7 +50,6 @@ class _Line(Struct, frozen=True):
 
 _headers = msgspec.json.Decoder(_Header)
 _lines = msgspec.json.Decoder(_Line)
-_events = msgspec.json.Decoder(Event)
 
 
 def encode(event: Event, end: End) -> tuple[bytes, End]:
@@ -93,7 +92,7 @@ def _written(event: Event) -> bytes:
     kind = type(event).__name__
     try:
         text = msgspec.json.encode(event)
-        _events.decode(text)
+        _lines.decode(b'{"seq":0,"event":%b}' % text)
     except (TypeError, ValueError, msgspec.MsgspecError, UserError, RecursionError) as error:
         raise JournalError(
             f"The event {kind} can't be kept in the journal: {error}. Mend whatever made its values."
