@@ -8,7 +8,7 @@ from pathlib import Path
 
 from untilgreen.core.model import Change
 from untilgreen.workspace.git import GitWorkspace
-from untilgreen.workspace.index import ABSENT, Index, differences
+from untilgreen.workspace.index import ABSENT, Difference, Index, differences
 from untilgreen.workspace.plumbing import shown, split
 from untilgreen.workspace.seed import submodules
 
@@ -68,6 +68,7 @@ class Exporter:
         async with shadow.alone() as git:
             if paths:
                 found = await differences(git, originals, snapshot)
+                paths = {*paths, *_in_the_way(found, paths)}
                 entries = [
                     (each.old_mode, each.old, each.path) for each in found if shown(each.path) in paths
                 ]
@@ -79,3 +80,11 @@ class Exporter:
             there = replace(git, place=into, variables=variables)
             await there("read-tree", "-m", "-u", tree)
             index.unlink(missing_ok=True)
+
+
+def _in_the_way(found: Sequence[Difference], paths: Collection[str]) -> set[str]:
+    """New files that lie where an original had a directory, or below where it had a file."""
+    back = {shown(each.path) for each in found if not each.added} & set(paths)
+    above = {"/".join(path.split("/")[:depth]) for path in back for depth in range(1, path.count("/") + 1)}
+    new = [shown(each.path) for each in found if each.added]
+    return {path for path in new if path in above or any(path.startswith(f"{each}/") for each in back)}

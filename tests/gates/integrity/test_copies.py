@@ -1,5 +1,6 @@
 """Copies: what is in them, what becomes of them, and gates that don't work in one."""
 
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -230,3 +231,25 @@ async def test_gates_that_cost_people_or_money_are_not_repeated(project: Project
     checks = replace(project.gate(workspace), gates=(*project.gates, *asked, gate("exit 1", required=False)))
 
     assert (await checks.check(site)).status == "pass"
+
+
+async def test_an_original_goes_back_to_where_something_else_lies_now(project: Project) -> None:
+    project.gates = (gate(f"{sys.executable} -m unittest discover -q -s tests -t ."),)
+    await project.begin({"calc.py": BROKEN, "tests/test_calc.py": UNITTESTS, "tests/__init__.py": ""})
+    shutil.rmtree(project.root / "tests")
+    write(project.root, {"easy/test_calc.py": SKIPPED, "easy/__init__.py": ""})
+    (project.root / "tests").symlink_to("easy")
+
+    verdict = await project.after({})
+
+    assert verdict.status == "fail"
+    assert "changed: tests/test_calc.py" in ids(verdict)
+
+
+async def test_paths_of_the_copy_are_not_shown(project: Project) -> None:
+    await project.begin(START)
+
+    verdict = await project.after({"test_calc.py": SKIPPED})
+
+    assert 'File "test_calc.py"' in verdict.excerpt
+    assert str(project.private) not in verdict.excerpt

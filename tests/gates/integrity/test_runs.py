@@ -129,15 +129,20 @@ else:
 
 
 def test_a_gate_that_does_not_work_in_a_copy_is_never_a_pass(cli: Cli) -> None:
-    _, outcome, said = run(cli, SKIP, "--gate", "git=git rev-parse --verify HEAD")
-
-    assert outcome != "converged"
-    assert {verdict["status"] for verdict in said} == {"fail"}
-
-    done = cli(
-        *("run", "Mend it.", "--agent", cli.python_agent(f"{FIX}\nopen('test_calc.py', 'a').write('#')")),
-        *("--gate", UNITTEST, "--gate", "git=git rev-parse --verify HEAD && test -s calc.py"),
-        *("--max-iterations", "1", "--json"),
+    """The work is good and the test was only touched, but nobody can tell."""
+    code, outcome, said = run(
+        cli, f"{FIX}open('test_calc.py', 'a').write('#')\n", "--gate", "git=git rev-parse --verify HEAD"
     )
-    assert done.result["outcome"] != "converged"
-    assert verdicts(cli, cli.ids[-1])[-1]["status"] == "error"
+
+    assert code != 0
+    assert outcome != "converged"
+    assert {verdict["status"] for verdict in said} == {"error"}
+    assert said[0]["findings"][0]["id"] == "does-not-work-in-a-copy: git"
+
+
+def test_a_tree_that_is_green_from_the_start_is_nothing_to_do(cli: Cli) -> None:
+    (cli.place / "calc.py").write_text(GREEN_CALC)
+
+    code, outcome, said = run(cli, SKIP)
+
+    assert (code, outcome, [verdict["status"] for verdict in said]) == (0, "converged", ["pass"])

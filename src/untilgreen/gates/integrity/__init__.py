@@ -33,6 +33,8 @@ class IntegrityGate:
     allow: Collection[str] = ()
 
     async def check(self, workspace: Site) -> Verdict:
+        if workspace.lap == 0:
+            return Verdict(status="pass", score=1.0, excerpt="The untouched tree is the original.")
         below = await self._below(workspace)
         protection = Protection(
             protect=self.protect, allow=self.allow, allowed=workspace.allowed, below=below

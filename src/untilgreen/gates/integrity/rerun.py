@@ -54,7 +54,8 @@ async def rerun(gates: Sequence[GateSpec], make: Make, copy: Copy, below: str, s
     for spec in gates:
         gate = make(with_fields(spec, options=copy.relocated(spec.options)))
         for _ in range(1 + spec.retries):
-            found[spec.name] = await _checked(gate, spec, place)
+            said = await _checked(gate, spec, place)
+            found[spec.name] = with_fields(said, excerpt=said.excerpt.replace(f"{copy.path}/", ""))
             if found[spec.name].status == "pass":
                 break
     return found

@@ -11,6 +11,7 @@ from anyio import to_thread
 from untilgreen.core.excerpt import EXCERPT_BYTES, trim
 from untilgreen.core.model import Finding, GateSpec, Verdict
 from untilgreen.gates.integrity.copies import Copies, Copy
+from untilgreen.gates.integrity.protect import fits
 from untilgreen.gates.integrity.rerun import Make, Verdicts, rerun, write_down
 from untilgreen.gates.integrity.tampering import Kept, Tampering, Touched
 from untilgreen.gates.integrity.words import explained, renamed
@@ -68,10 +69,9 @@ class Trial:
         }
 
     def _names_an_original(self, verdict: Verdict) -> bool:
-        stems = {path.rpartition("/")[2].partition(".")[0] for path in self.found.known}
+        names = {name for path in self.found.known for name in _names_of(path)}
         return any(
-            finding.file in self.found.known
-            or stems & set(finding.id.replace("/", ".").replace("::", ".").split("."))
+            finding.file in self.found.known or not names.isdisjoint(_beginnings(finding.id))
             for finding in verdict.findings
         )
 
@@ -122,6 +122,19 @@ class Trial:
 
     async def _text(self, snapshot: str, path: str) -> str:
         return _readable(await self.kept.content(snapshot, path) or b"")
+
+
+def _names_of(path: str) -> set[str]:
+    """How test runners call what is in a file: by its path, as a module, as a module of its own directory."""
+    bare = path.rpartition(".")[0] or path
+    return {path, bare.replace("/", "."), *([bare.rpartition("/")[2]] if fits(path, "*test*") else [])}
+
+
+def _beginnings(text: str) -> set[str]:
+    """What an id may begin with before it comes to the test itself."""
+    place = text.partition("::")[0]
+    dotted = place.split(".")
+    return {place, *(".".join(dotted[:length]) for length in range(1, len(dotted) + 1))}
 
 
 def _readable(content: bytes) -> str:
