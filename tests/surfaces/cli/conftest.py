@@ -2,12 +2,12 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import CALC_TESTS, RED_CALC, Cli, Done, repository
+from tests.surfaces.cli.helpers import CALC_TESTS, RED_CALC, Cli, Done, Say, repository
 from untilgreen.surfaces.cli.main import call
 
 KEPT = ("LD_LIBRARY_PATH", "SSL_CERT_FILE", "TMPDIR", "COVERAGE_PROCESS_START")
@@ -48,7 +48,7 @@ def calc(tmp_path: Path, cli: Cli) -> Cli:
 
 
 @pytest.fixture
-def said(cli: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+def said(cli: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Say:
     """The same without a process of its own, for commands that only say something; that is much quicker."""
     for name in [name for name in os.environ if name.startswith("UNTILGREEN_")]:
         monkeypatch.delenv(name)

@@ -69,6 +69,9 @@ class Done:
         return [line["event"] for line in self.lines if line["type"] == "event"]
 
 
+Say = Callable[..., Done]
+
+
 @dataclass(frozen=True)
 class Started:
     """A program that runs beside the test."""
@@ -162,6 +165,8 @@ class Cli:
     def journal(self, run: str) -> list[dict[str, Any]]:
         """The events of a run as they stand in its journal."""
         path = self.runs / run / "journal.jsonl"
+        if not path.exists():
+            return []
         return [json.loads(line)["event"] for line in path.read_text().splitlines() if '"event"' in line]
 
     @property

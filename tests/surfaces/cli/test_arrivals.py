@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import NO_OP, Cli, Started, eventually
+from tests.surfaces.cli.helpers import NO_OP, Cli, Say, Started, eventually
 
 SLOW = """\
 cat > {tmp}/brief-$(ls {tmp} | grep -c '^brief-')
@@ -100,15 +100,15 @@ def test_a_run_that_nobody_drives_ends_with_the_command(cli: Cli, verb: str) -> 
     assert cli("resume", run).code == 1, "the run is over"
 
 
-def test_pause_and_steer_reach_a_run_that_nobody_drives(cli: Cli) -> None:
+def test_pause_and_steer_reach_a_run_that_nobody_drives(cli: Cli, said: Say) -> None:
     keep = cli.agent(f"cat > {cli.tmp}/brief-1\ntouch done\n", "second.sh")
     run = left_open(cli)
     (cli.tmp / "agent.sh").write_text(Path(keep.removeprefix("cmd:")).read_text())
 
-    assert cli("steer", run, "Look into the cellar.").code == 0
-    assert cli("answer", run, "continue", "--note", "And into the attic.").code == 0
-    assert cli("pause", run).code == 0
-    assert cli("show", run, "--json").result["status"] in ("waiting", "paused")
+    assert said("steer", run, "Look into the cellar.").code == 0
+    assert said("answer", run, "continue", "--note", "And into the attic.").code == 0
+    assert said("pause", run).code == 0
+    assert said("show", run, "--json").result["status"] in ("waiting", "paused")
     assert cli("resume", run).code == 0
     assert "Look into the cellar." in briefs(cli)[0]
     assert "And into the attic." in briefs(cli)[0]
@@ -172,7 +172,7 @@ def test_many_commands_at_once_all_arrive_where_nobody_drives(cli: Cli) -> None:
     assert sorted(notes) == [f"Note {number}." for number in range(4)]
 
 
-def test_what_an_ended_run_cannot_take_is_refused_with_2_and_the_reason(cli: Cli) -> None:
+def test_what_an_ended_run_cannot_take_is_refused_with_2_and_the_reason(cli: Cli, said: Say) -> None:
     cli("run", "Mend it.", "-a", cli.agent("touch done\n"), "-g", "test -f done")
     (run,) = cli.ids
 
@@ -183,19 +183,19 @@ def test_what_an_ended_run_cannot_take_is_refused_with_2_and_the_reason(cli: Cli
         ("steer", run, "x"),
         ("answer", run, "accept"),
     ]
-    refused = [cli(*command) for command in commands]
+    refused = [said(*command) for command in commands]
 
     assert [each.code for each in refused] == [2] * 5
     assert {each.err for each in refused} == {f"error: Run {run} has ended: converged.\n"}
 
 
-def test_what_makes_no_sense_now_is_refused_with_2_and_the_reason(cli: Cli) -> None:
+def test_what_makes_no_sense_now_is_refused_with_2_and_the_reason(cli: Cli, said: Say) -> None:
     started, run = driven(cli, SLOW)
 
-    assert "asks nothing at the moment" in cli("answer", run, "accept").err
-    assert "The note is empty." in cli("steer", run, "  ").err
-    assert cli("stop", run).code == 0
-    again = cli("stop", run)
+    assert "asks nothing at the moment" in said("answer", run, "accept").err
+    assert "The note is empty." in said("steer", run, "  ").err
+    assert said("stop", run).code == 0
+    again = said("stop", run)
     (cli.tmp / "go").touch()
     started.end()
 

@@ -1,6 +1,6 @@
 """Code of one's own in the workspace: found, copied before the first lap, named when it fails."""
 
-from tests.surfaces.cli.helpers import NO_OP, Cli, write
+from tests.surfaces.cli.helpers import NO_OP, Cli, Say, write
 
 NO_TODOS = '''\
 from dataclasses import dataclass
@@ -69,11 +69,11 @@ def test_a_strategy_that_raises_ends_the_run_with_70_and_is_named(cli: Cli) -> N
     assert (told.result["outcome"], told.result["exit_code"]) == ("crashed", 70)
 
 
-def test_a_plugin_that_is_not_there_is_refused_before_anything_starts(cli: Cli) -> None:
+def test_a_plugin_that_is_not_there_is_refused_before_anything_starts(cli: Cli, said: Say) -> None:
     write(cli.place, {"rules.py": BAD, "broken.py": "def (\n"})
     run = ("run", "Mend it.", "--agent", "cmd:true", "--gate", "false", "--strategy")
 
-    answers = {name: cli(*run, name) for name in ("./rules.py:Bda", "./absent.py:Bad", "./broken.py:Bad")}
+    answers = {name: said(*run, name) for name in ("./rules.py:Bda", "./absent.py:Bad", "./broken.py:Bad")}
 
     assert {done.code for done in answers.values()} == {2}
     assert "Did you mean 'Bad'?" in answers["./rules.py:Bda"].err
@@ -83,8 +83,8 @@ def test_a_plugin_that_is_not_there_is_refused_before_anything_starts(cli: Cli) 
     assert cli.ids == []
 
 
-def test_plugins_lists_what_can_be_used_by_name(cli: Cli) -> None:
-    shown, told = cli("plugins"), cli("plugins", "--json")
+def test_plugins_lists_what_can_be_used_by_name(cli: Cli, said: Say) -> None:
+    shown, told = said("plugins"), said("plugins", "--json")
 
     version, *plugins = told.lines
     assert (shown.code, told.code, version["type"]) == (0, 0, "version")

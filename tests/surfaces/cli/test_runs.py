@@ -3,7 +3,7 @@
 import itertools
 from pathlib import Path
 
-from tests.surfaces.cli.helpers import NO_OP, Cli, repository
+from tests.surfaces.cli.helpers import NO_OP, Cli, Say, repository
 
 GATE = ("--gate", "test -f done")
 
@@ -23,22 +23,22 @@ def shared(one: str, other: str) -> str:
     )
 
 
-def test_a_run_is_found_by_its_id_the_beginning_of_it_or_as_the_last(cli: Cli) -> None:
+def test_a_run_is_found_by_its_id_the_beginning_of_it_or_as_the_last(cli: Cli, said: Say) -> None:
     first = finished(cli)
     last = finished(cli)
     short = shared(first, last) + first[len(shared(first, last))]
 
-    names = {name: cli("show", name, "--json").result["run"] for name in (first, short, "@last")}
+    names = {name: said("show", name, "--json").result["run"] for name in (first, short, "@last")}
 
     assert names == {first: first, short: first, "@last": last}
-    assert cli("show", "--json").result["run"] == last
+    assert said("show", "--json").result["run"] == last
 
 
-def test_an_id_that_fits_none_or_several_is_answered_with_those_there_are(cli: Cli) -> None:
+def test_an_id_that_fits_none_or_several_is_answered_with_those_there_are(cli: Cli, said: Say) -> None:
     first, last = finished(cli, "One."), finished(cli, "Two.")
     wrong = "z" + first[1:]
 
-    unknown, ambiguous = cli("show", wrong), cli("show", shared(first, last))
+    unknown, ambiguous = said("show", wrong), said("show", shared(first, last))
 
     assert (unknown.code, ambiguous.code) == (2, 2)
     assert f"There is no run '{wrong}'. Did you mean" in unknown.err
@@ -46,11 +46,11 @@ def test_an_id_that_fits_none_or_several_is_answered_with_those_there_are(cli: C
     assert f"{last} (Two.)" in ambiguous.err
 
 
-def test_list_shows_the_runs_of_this_workspace_and_with_all_the_rest(cli: Cli) -> None:
+def test_list_shows_the_runs_of_this_workspace_and_with_all_the_rest(cli: Cli, said: Say) -> None:
     there = repository(cli.tmp / "elsewhere", {})
     here_id, there_id = finished(cli), finished(cli, cwd=there)
 
-    here, everywhere = cli("list"), cli("list", "--all")
+    here, everywhere = said("list"), said("list", "--all")
 
     assert (here.code, everywhere.code) == (0, 0)
     assert here_id in here.out
@@ -67,14 +67,14 @@ def test_where_nothing_was_run_list_says_how_to_begin(cli: Cli) -> None:
     assert "No run was started in" in last.err
 
 
-def test_a_damaged_journal_is_shown_as_such_and_hides_no_other_run(cli: Cli) -> None:
+def test_a_damaged_journal_is_shown_as_such_and_hides_no_other_run(cli: Cli, said: Say) -> None:
     damaged, sound = finished(cli), finished(cli)
     journal = cli.runs / damaged / "journal.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines[:2], b'{"seq":2}\n', *lines[3:]]))
 
-    listed, shown = cli("list"), cli("show", damaged)
-    rows = {line["run"]: line["status"] for line in cli("list", "--json").lines if line["type"] == "run"}
+    listed, shown = said("list"), said("show", damaged)
+    rows = {line["run"]: line["status"] for line in said("list", "--json").lines if line["type"] == "run"}
 
     assert listed.code == 0
     assert rows == {damaged: "damaged", sound: "converged"}

@@ -3,7 +3,9 @@
 import re
 import signal
 
-from tests.surfaces.cli.helpers import Cli, eventually, git
+import pytest
+
+from tests.surfaces.cli.helpers import Cli, Say, eventually, git
 
 COUNTING = "cat > /dev/null\necho x >> {tmp}/turns\nwc -l < {tmp}/turns | tr -d ' ' > count.txt\n"
 """Writes in each turn which one it is."""
@@ -22,16 +24,16 @@ def changed(text: str) -> list[str]:
     return [line for line in text.splitlines() if re.match(r"[+-][^+-]", line)]
 
 
-def test_diff_shows_a_run_a_lap_or_the_way_between_two(cli: Cli) -> None:
+def test_diff_shows_a_run_a_lap_or_the_way_between_two(cli: Cli, said: Say) -> None:
     run = counted(cli)
 
     assert changed(cli("diff", run).out) == ["+2"]
-    assert changed(cli("diff").out) == ["+2"]
-    assert changed(cli("diff", f"{run}@1").out) == ["+1"]
-    assert changed(cli("diff", f"{run}@2").out) == ["-1", "+2"]
-    assert changed(cli("diff", "@last@0..2").out) == ["+2"]
-    assert changed(cli("diff", f"{run}@2..1").out) == ["-2", "+1"]
-    assert cli("diff", f"{run}@0").out == ""
+    assert changed(said("diff").out) == ["+2"]
+    assert changed(said("diff", f"{run}@1").out) == ["+1"]
+    assert changed(said("diff", f"{run}@2").out) == ["-1", "+2"]
+    assert changed(said("diff", "@last@0..2").out) == ["+2"]
+    assert changed(said("diff", f"{run}@2..1").out) == ["-2", "+1"]
+    assert said("diff", f"{run}@0").out == ""
 
 
 def test_a_diff_can_be_applied(cli: Cli) -> None:
@@ -44,16 +46,16 @@ def test_a_diff_can_be_applied(cli: Cli) -> None:
     assert (cli.place / "count.txt").read_text() == "1\n"
 
 
-def test_a_lap_that_is_none_is_refused(cli: Cli) -> None:
+def test_a_lap_that_is_none_is_refused(cli: Cli, said: Say) -> None:
     run = counted(cli, laps=1)
 
     for wrong in (f"{run}@7", f"{run}@x", f"{run}@1..", f"{run}@{'9' * 5000}", "@last@"):
-        done = cli("diff", wrong)
+        done = said("diff", wrong)
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith("error: ")
-    assert "has no lap 7; it has 0 to 1" in cli("restore", f"{run}@7").err
-    assert "Which lap?" in cli("restore", run).err
-    assert "Only one" in cli("restore", f"{run}@0..1").err
+    assert "has no lap 7; it has 0 to 1" in said("restore", f"{run}@7").err
+    assert "Which lap?" in said("restore", run).err
+    assert "Only one" in said("restore", f"{run}@0..1").err
 
 
 def test_restore_brings_a_lap_back_and_prints_the_way_back(cli: Cli) -> None:
@@ -91,10 +93,10 @@ def test_the_way_back_from_the_best_lap_is_printed_at_the_end_of_a_run(cli: Cli)
     assert count.read_text() == "2\n"
 
 
-def test_a_snapshot_that_the_run_does_not_keep_is_refused(cli: Cli) -> None:
+def test_a_snapshot_that_the_run_does_not_keep_is_refused(cli: Cli, said: Say) -> None:
     run = counted(cli, laps=1)
 
-    unknown, ambiguous = cli("restore", run, "--snapshot", "zzz"), cli("restore", run, "--snapshot", "")
+    unknown, ambiguous = said("restore", run, "--snapshot", "zzz"), said("restore", run, "--snapshot", "")
 
     assert (unknown.code, ambiguous.code) == (2, 2)
     assert "keeps no snapshot 'zzz'" in unknown.err
@@ -115,12 +117,15 @@ def test_restore_is_refused_while_a_run_works_there(cli: Cli) -> None:
     assert (cli.place / "count.txt").read_text() == "1\n"
 
 
-def test_an_agent_may_neither_answer_nor_restore(cli: Cli) -> None:
+@pytest.mark.parametrize("mark", ["UNTILGREEN_INSIDE", "CLAUDECODE"])
+def test_an_agent_may_neither_answer_nor_restore(
+    cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch, mark: str
+) -> None:
     run = counted(cli, laps=1)
+    monkeypatch.setenv(mark, "1")
 
-    for mark in ("UNTILGREEN_INSIDE", "CLAUDECODE"):
-        for command in (("restore", f"{run}@0"), ("answer", run, "accept")):
-            done = cli(*command, env={mark: "1"})
-            assert done.code == 2
-            assert "not by an agent" in done.err
+    refused = [said("restore", f"{run}@0"), said("answer", run, "accept")]
+
+    assert [done.code for done in refused] == [2, 2]
+    assert all("not by an agent" in done.err for done in refused)
     assert (cli.place / "count.txt").read_text() == "1\n"

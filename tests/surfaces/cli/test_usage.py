@@ -1,15 +1,13 @@
 """What a person can write wrong, and what the program says then: one sentence, exit code 2, no traceback."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 
-from tests.surfaces.cli.helpers import NO_OP, Cli, Done, write
+from tests.surfaces.cli.helpers import NO_OP, Cli, Done, Say, write
 from untilgreen import __version__
 from untilgreen.surfaces.cli.main import VERBS
 
-Say = Callable[..., Done]
 GATE = ("--gate", "test -f done")
 
 
