@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -38,6 +38,10 @@ LOOK_SECONDS = 0.2
 """How often the inbox is looked at."""
 
 
+def _unheard(sentence: str) -> None:
+    """Nobody listens."""
+
+
 async def start(plan: Plan, store: Store, clock: Clock | None = None) -> RunFolder:
     """Make a run out of a plan; nothing is driven yet."""
     now, begin = (clock or SystemClock()).now(), Path(plan.workspace[wiring.START])
@@ -45,6 +49,7 @@ async def start(plan: Plan, store: Store, clock: Clock | None = None) -> RunFold
     folder = store.create(now, workspace=begin, git_root=root, title=plan.title)
     try:
         with DirectoryClaim(root or begin, run=folder.id, state_dir=store.state_dir):
+            await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
             wiring.copy_code(plan, folder.code)
     except BaseException:  # also a Ctrl-C: half a run is none
         shutil.rmtree(folder.path)
@@ -74,8 +79,12 @@ async def drive(
     watchers: Sequence[Watcher] = (),
     clock: Clock | None = None,
     signals: bool = False,
+    warn: Callable[[str], None] = _unheard,
 ) -> RunState:
-    """Go on with a run from wherever it stands; one process at a time, from any process."""
+    """Go on with a run from wherever it stands; one process at a time, from any process.
+
+    At the end `warn` hears what a person should know about the workspace.
+    """
     clock = clock or SystemClock()
     with lock.hold(folder.lock, run=folder.id, now=clock.now()):
         state = await state_of(folder)
@@ -94,6 +103,9 @@ async def drive(
                     return await _beside(runner, folder, signals=signals)
             except BaseExceptionGroup as several:
                 raise _only(several) from several
+            finally:
+                for sentence in workspace.warnings():
+                    warn(sentence)
 
 
 def _parts(

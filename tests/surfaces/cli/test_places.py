@@ -91,6 +91,26 @@ def test_a_state_directory_inside_the_workspace_is_refused_and_leaves_nothing(cl
     assert not list(inside.glob("runs/*"))
 
 
+def test_a_directory_that_cannot_be_worked_in_is_refused_before_a_run_is_named(cli: Cli) -> None:
+    home = Path(cli.env["HOME"])
+
+    done = cli("run", "Mend it.", "--agent", "cmd:true", "--gate", "false", cwd=home)
+
+    assert done.code == 2
+    assert done.err.startswith("error: ")
+    assert "your home directory" in done.err
+    assert cli.ids == []
+
+
+def test_what_is_left_out_of_snapshots_is_said(cli: Cli) -> None:
+    repository(cli.place / "vendor" / "inner", {"file": ""})
+
+    done = cli("run", "Mend it.", "--agent", cli.agent("touch done\n"), "--gate", "test -f done")
+
+    assert done.code == 0
+    assert "note: Repositories inside this one are left alone: vendor/inner" in done.err
+
+
 def test_a_second_run_in_a_directory_is_refused_with_the_firsts_id_and_leaves_nothing(cli: Cli) -> None:
     hanging = cli.agent(f"cat > /dev/null\ntouch {cli.tmp}/began\nexec sleep 60\n")
     started = cli.start("run", "Mend it.", "--agent", hanging, "--gate", "false")

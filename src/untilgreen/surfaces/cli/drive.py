@@ -161,6 +161,7 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
     """The same for a new run, whose start is told, too, and for an old one."""
     seat = UNATTENDED if no_input or not sys.stdin.isatty() else TERMINAL
     restored: list[Restored] = []
+    warnings: list[str] = []
 
     def remember(event: Event, state: RunState) -> None:
         if isinstance(event, Restored) and state.ending is not None:
@@ -189,6 +190,7 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
                 listeners=(remember, view.on_event),
                 watchers=(view.on_activity,),
                 signals=True,
+                warn=warnings.append,
             )
 
     try:
@@ -199,6 +201,8 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
         complain("interrupted", f"untilgreen resume {folder.id}{shown.flags}")
         return SIGINT
     state, head = told(folder)
+    for sentence in () if shown.quiet else warnings:
+        tell(f"note: {inert(sentence)}")
     _say_how_it_went(state, head, restored, shown)
     return exit_code(state)
 
