@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from tests.core.helpers import BROKEN, PASS, SKIP, TIMED_OUT, Run, Turn, continued, gate, priced, red
 from untilgreen.core.brief import compose
@@ -11,10 +10,9 @@ from untilgreen.core.decide import BACKOFF, Policy, decide, unrunnable
 from untilgreen.core.decision import Continue, Decision, Finish
 from untilgreen.core.detectors.cycle import Cycle
 from untilgreen.core.detectors.noop import Noop
-from untilgreen.core.events import AgentSwitched, Answered, Decided, Event, Halted, Paused, RunStarted
-from untilgreen.core.fold import apply
+from untilgreen.core.events import AgentSwitched, Answered, Decided, Event, Halted, Paused
 from untilgreen.core.limits import Limits
-from untilgreen.core.model import Outcome, PartSpec, Plan, Promise, Reply, Verdict
+from untilgreen.core.model import Outcome, PartSpec, Promise, Reply, Verdict
 from untilgreen.core.receive import Answer, Resume
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import RunState
@@ -692,10 +690,3 @@ def test_another_strategy_can_be_tried_on_an_old_journal() -> None:
     assert isinstance(other.decision, Finish)
     assert other.decision.outcome is Outcome.EXHAUSTED
     assert continued(run.lap(tests=red("a")))
-
-
-def test_deciding_without_a_lap_and_without_an_answer_is_a_defect_and_said() -> None:
-    state = apply(None, RunStarted(at=0, run="r", plan=Plan(task="t", baseline=False)))
-
-    with pytest.raises(PluginFailed, match="nothing to decide"):
-        decide(replace(state, open=None), Policy(strategy=Fixed()), 1.0)
