@@ -1,4 +1,4 @@
-"""Orphans come to us instead of to init, while a tree runs that has no cgroup (Linux only).
+"""Orphans come to us instead of to init, while a tree runs (Linux only).
 
 Being the subreaper is a property of the whole process, so it is taken for as long as a tree needs it.
 """
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 
 from untilgreen.process.table import Seen, Table
 
@@ -19,10 +20,10 @@ _SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37
 
 @dataclass
 class _Household:
-    """What the whole process shares: how many trees it runs, and how many of them rely on adoption."""
+    """What the whole process shares: how many trees it runs, and whether it adopts what they lose."""
 
     trees: int = 0
-    adopting: int = 0
+    adopts: bool = False
     adopted_before: bool = False
 
 
@@ -30,22 +31,19 @@ _household = _Household()
 
 
 @contextmanager
-def housed(*, orphans: bool) -> Iterator[None]:
-    """Count a tree of this process, and adopt what it leaves behind where asked for."""
+def housed() -> Iterator[None]:
+    """Count a tree of this process, and adopt what it leaves behind."""
+    if _household.trees == 0:
+        _household.adopted_before = is_subreaper()
+        _household.adopts = _become_subreaper(True)
     _household.trees += 1
-    if orphans:
-        if _household.adopting == 0:
-            _household.adopted_before = is_subreaper()
-            _become_subreaper(True)
-        _household.adopting += 1
     try:
         yield
     finally:
         _household.trees -= 1
-        if orphans:
-            _household.adopting -= 1
-            if _household.adopting == 0:
-                _become_subreaper(_household.adopted_before)
+        if _household.trees == 0:
+            _household.adopts = False
+            _become_subreaper(_household.adopted_before)
 
 
 def is_subreaper() -> bool:
@@ -56,20 +54,35 @@ def is_subreaper() -> bool:
     return _prctl(_GET_CHILD_SUBREAPER, ctypes.addressof(answer)) and bool(answer.value)
 
 
-def _become_subreaper(adopts: bool) -> None:
-    if sys.platform == "linux":
-        _prctl(_SET_CHILD_SUBREAPER, int(adopts))
+def _become_subreaper(adopts: bool) -> bool:
+    return sys.platform == "linux" and _prctl(_SET_CHILD_SUBREAPER, int(adopts))
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
 
 
 def _prctl(option: int, argument: int) -> bool:
     zero = ctypes.c_ulong(0)
-    return bool(ctypes.CDLL(None).prctl(option, ctypes.c_ulong(argument), zero, zero, zero) == 0)
+    return bool(_libc().prctl(option, ctypes.c_ulong(argument), zero, zero, zero) == 0)
+
+
+def childless() -> bool:
+    """Whether nothing can be left of any tree: what lives of one has us for its ancestor while we adopt."""
+    if sys.platform != "linux" or not _household.adopts:
+        return False
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False
 
 
 def may_be_adopted(seen: Seen) -> bool:
     """Whether it is a child of ours in another session, at a time when only one tree can have lost it."""
     return (
-        _household.adopting > 0
+        _household.adopts
         and _household.trees == 1
         and seen.parent == os.getpid()
         and seen.session != os.getsid(0)
@@ -82,7 +95,7 @@ def reap(table: Table, ended: Collection[Seen]) -> None:
     Whoever started a child waits for it himself, so only those may be taken. A child whose session is neither
     ours nor its own is one of them: a session is left only by founding another.
     """
-    if _household.adopting == 0:
+    if not _household.adopts:
         return
     mine, session = os.getpid(), os.getsid(0)
     named = {(seen.pid, seen.start) for seen in ended}

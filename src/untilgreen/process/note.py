@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -16,22 +15,18 @@ GRACE_SECONDS = 1.0
 
 
 def write_note(path: Path, trace: Trace) -> None:
-    """Durable before it returns: the tree may only begin its work after that."""
+    """There as a whole before it returns: the tree may only begin its work after that.
+
+    It need not outlive the machine, since the processes that it names don't.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.new")
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         os.write(handle, msgspec.json.encode(trace))
-        os.fsync(handle)
     finally:
         os.close(handle)
     fresh.replace(path)
-    with suppress(OSError):  # Windows opens no directories
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 def read_note(path: Path) -> Trace | None:

@@ -99,7 +99,7 @@ async def run(
             Stream(handle, sink.take, pulse)
             for handle, sink in zip(child.ours[1:], (output, errors), strict=False)
         ]
-        stack.enter_context(housed(orphans=child.tree.cgroup is None))
+        stack.enter_context(housed())
         watch = Watch(child=child, streams=streams, pulse=pulse, silence=silence, grace=grace, linger=linger)
         try:
             await watch.see_through(stdin or b"")

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -51,6 +52,7 @@ class Seen:
 Table = dict[int, Seen]
 
 
+@cache
 def era() -> str:
     """The boot and the process namespace in which a process number means something."""
     if not _LINUX:

@@ -138,7 +138,7 @@ class Tree:
         alive: list[Seen] = []
         pace, doubts = _FIRST_PACE, _MOST_DOUBTS
         # A look takes a moment, and a process that hops from fork to fork may slip through one.
-        looks = 2
+        looks = 0 if self.watched and adoption.childless() else 2
         with move_on_after(KILL_SECONDS):
             while looks:
                 table = look()
