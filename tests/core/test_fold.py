@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.core.helpers import PASS, Run, Turn, gate, priced, red
+from tests.core.helpers import BROKEN, PASS, Run, Turn, gate, red
 from untilgreen.core.brief import compose
 from untilgreen.core.events import (
     AgentSwitched,
@@ -27,7 +27,7 @@ from untilgreen.core.events import (
 from untilgreen.core.fold import apply, fold
 from untilgreen.core.limits import Limits
 from untilgreen.core.model import Outcome, PartSpec, Plan, Reply, Usage
-from untilgreen.core.receive import Pause, Resume, Steer
+from untilgreen.core.receive import Answer, Cancel, Pause, Resume, Steer
 from untilgreen.core.state import RunState
 from untilgreen.core.step import CheckGates, Decide, Halt, Restore, TakeSnapshot, Work
 from untilgreen.errors import JournalDamaged
@@ -162,11 +162,13 @@ def test_a_lap_keeps_what_it_was_made_of() -> None:
 
 def test_money_and_tokens_of_all_attempts_are_counted() -> None:
     run = Run()
-    run.lap(Turn(reply=priced(0.5, 100, error="network")))
-    run.lap(Turn(reply=priced(0.25, 50)), tests=red("a"))
+    lost = Usage(input_tokens=100, output_tokens=10, cost=0.5, source="reported")
+    kept = Usage(input_tokens=50, output_tokens=5, cost=0.25, source="reported")
+    run.lap(Turn(reply=Reply(error="network", usage=lost)))
+    run.lap(Turn(reply=Reply(text="worked on it", usage=kept)), tests=red("a"))
 
-    assert (run.state.spent.cost, run.state.spent.tokens) == (0.75, 150)
-    assert (run.last.cost, run.last.tokens) == (0.75, 150)
+    assert (run.state.spent.cost, run.state.spent.tokens) == (0.75, 165)
+    assert (run.last.cost, run.last.tokens) == (0.75, 165)
     assert len(run.state.iterations) == 1
 
 
@@ -351,6 +353,7 @@ def test_the_living_turn_of_a_session_is_not_closed_by_its_own_hook() -> None:
 
     run.record(Attached(at=20.0, seat="session", session="s-1"))
     assert run.step == step
+    assert (run.state.seat, run.state.session) == ("session", "s-1")
 
     run.record(Attached(at=30.0, seat="terminal"))
     assert run.state.open is not None
@@ -364,6 +367,16 @@ def test_a_turn_of_a_terminal_is_closed_by_a_session_that_takes_over() -> None:
 
     assert run.state.open is not None
     assert run.state.open.interrupted
+
+
+def test_a_driver_that_died_while_a_turn_was_cancelled_is_no_failure_of_the_agent() -> None:
+    run = Run()
+    run.offer()
+    run.arrive(Cancel(at=0.0))
+    run.restart()
+
+    assert run.state.errors == 0
+    assert run.step == TakeSnapshot(lap=1, phase="final")
 
 
 def test_a_driver_that_comes_back_to_an_ending_run_only_ends_it() -> None:
@@ -439,6 +452,38 @@ def test_a_note_that_comes_with_an_answer_is_kept_for_the_next_brief() -> None:
     run.record(Answered(at=99.0, choice="continue", note="Mind the time zone.", by="ann"))
 
     assert [(note.text, note.by) for note in run.state.notes] == [("Mind the time zone.", "ann")]
+
+
+def test_what_an_answer_led_to_is_the_decision_about_its_lap() -> None:
+    run = Run(gate(on_fail="ask"), answers=True)
+    run.lap(tests=red("a"))
+    before = run.last.decision
+    asked = run.asked
+    run.arrive(Answer(at=0.0, choice="stop"))
+    run.perform(run.until(Decide), Turn())
+
+    assert before == asked
+    assert run.last.decision == run.ending
+
+
+def test_a_judge_is_asked_once_about_the_same_files() -> None:
+    run = Run(gate("judge", kind="judge"))
+    run.lap(Turn(tree="same"), judge=red("too clever"))
+    assert run.last.failing == {"judge: too clever"}
+
+    run.lap(Turn(tree="same"), judge=PASS)
+    assert run.last.failing == {"judge: too clever"}
+
+    run.lap(Turn(tree="another"), judge=PASS)
+    assert run.last.green
+
+
+def test_a_judge_that_could_not_answer_is_asked_again() -> None:
+    run = Run(gate("judge", kind="judge"))
+    run.lap(Turn(tree="same"), judge=BROKEN)
+    run.lap(Turn(tree="same"), judge=PASS)
+
+    assert run.last.green
 
 
 def test_nothing_is_remembered_that_is_not_in_the_journal() -> None:

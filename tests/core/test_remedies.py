@@ -191,6 +191,15 @@ def test_fresh_starts_a_new_conversation() -> None:
     assert compose(run.state).session == "s-2"
 
 
+def test_a_hint_stays_in_the_conversation() -> None:
+    run = Run(strategy=Fixed(iterations=50), remedies=("hint",), detectors=[Cycle()], session="continue")
+    for _ in range(3):
+        run.lap(Turn(reply=Reply(text="hello", session="s-1")), tests=red("a"))
+    run.until(Work)
+
+    assert compose(run.state).session == "s-1"
+
+
 def test_best_goes_back_to_the_best_tree() -> None:
     run = Run(strategy=Fixed(iterations=50), remedies=("best",), detectors=[Cycle()])
     run.lap(tests=red("a"))

@@ -1,12 +1,14 @@
 """The next single thing to do, and whether a step that is under way is still asked for."""
 
+from typing import Any
+
 import pytest
 
 from tests.core.helpers import BROKEN, PASS, SKIP, TIMED_OUT, Run, Turn, gate, red
 from untilgreen.core.decision import Continue
 from untilgreen.core.events import BriefOffered, GateChecked, SnapshotTaken, Steered, TurnEnded
 from untilgreen.core.model import Outcome, Promise, Reply, Verdict
-from untilgreen.core.receive import Arrival, Cancel, Pause, Resume, Steer, Stop
+from untilgreen.core.receive import Answer, Arrival, Cancel, Pause, Resume, Steer, Stop
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import RunState
 from untilgreen.core.step import (
@@ -135,7 +137,8 @@ def test_after_the_second_time_the_verdict_stands_though_files_moved_again() -> 
         confirm = run.until(TakeSnapshot)
         assert confirm == TakeSnapshot(lap=1, phase="confirm")
         run.perform(confirm, Turn(moved_to=tree))
-    run.perform(run.until(Decide), Turn())
+    assert run.step == Decide(lap=1)
+    run.perform(Decide(lap=1), Turn())
 
     assert run.ending.outcome is Outcome.CONVERGED
     assert run.last.snapshot == "moved-2"
@@ -255,6 +258,14 @@ def test_after_cancel_the_tree_is_kept_and_stays() -> None:
     assert len(state.iterations) == 1
 
 
+def test_a_tree_that_is_kept_already_is_not_kept_again_after_a_cancel() -> None:
+    run = Run()
+    run.until(CheckGates)
+    run.arrive(Cancel(at=0.0))
+
+    assert run.step == Conclude(outcome=Outcome.CANCELLED, reason="cancelled by command")
+
+
 def test_a_lap_that_does_not_exist_is_not_restored() -> None:
     run = Run(strategy=Ends(1))
     run.lap(tests=red("a"))
@@ -334,6 +345,23 @@ def test_a_question_to_somebody_waits_a_quarter_of_an_hour_and_to_nobody_not_at_
     assert run.until(AwaitAnswer).until == run.state.now + 15 * 60
     run.restart(answers=False)
     assert run.step == TakeDefault(choice="continue")
+
+
+def test_an_answer_is_followed_by_a_decision_about_the_lap_that_was_asked_about() -> None:
+    run = Run(strategy=Manual(), answers=True)
+    run.lap(tests=red("a"))
+    run.arrive(Answer(at=0.0, choice="continue"))
+
+    assert run.step == Decide(lap=1)
+
+
+@pytest.mark.parametrize("error", ["rate_limited", "network", "quota", "auth"])
+def test_a_turn_that_could_not_work_is_decided_about_without_a_look_at_the_files(error: Any) -> None:
+    run = Run()
+    run.offer()
+    run.record(TurnEnded(at=20.0, lap=1, reply=Reply(error=error)))
+
+    assert run.step == Decide(lap=1)
 
 
 def test_manual_waits_without_end_also_where_nobody_is() -> None:
