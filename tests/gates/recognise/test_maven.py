@@ -22,7 +22,7 @@ org.opentest4j.AssertionFailedError: expected: <3> but was: <2>
 [ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 1
 [INFO]
 [INFO] BUILD FAILURE
-[ERROR] Failed to execute goal org:surefire-plugin:3.2.5:test (default) on project shop: There are test failures.
+[ERROR] Failed to execute goal org:surefire-plugin:3.2.5:test (default) on project shop: Tests failed.
 """
 BROKEN = """\
 [ERROR] COMPILATION ERROR :
@@ -30,7 +30,7 @@ BROKEN = """\
   symbol:   method sum()
 [INFO] 1 error
 [INFO] BUILD FAILURE
-[ERROR] Failed to execute goal org:compiler-plugin:3.12.1:compile (default) on project shop: Compilation failure
+[ERROR] Failed to execute goal org:compiler-plugin:3.12.1:compile (default) on project shop: It failed
 [ERROR] /home/me/src/Till.java:[{line},64] cannot find symbol
 """
 

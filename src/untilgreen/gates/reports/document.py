@@ -18,17 +18,17 @@ _BOM = b"\xef\xbb\xbf"
 class _Head(Struct, frozen=True):
     """Enough to tell one format from the other."""
 
-    results: Raw | None = None
-    runs: Raw | None = None
+    results: Raw = Raw()
+    runs: Raw = Raw()
 
 
 def read(file: BinaryIO) -> Seen:
     """The complaints of one file; raises Unusable for anything but whole CTRF or SARIF."""
     data = file.read().removeprefix(_BOM)
     head = _decoded(data, _Head)
-    if head.runs is not None:
+    if bytes(head.runs):
         return sarif.seen(_decoded(data, sarif.Log))
-    if head.results is not None:
+    if bytes(head.results):
         return ctrf.seen(_decoded(data, ctrf.Document))
     raise Unusable("is neither CTRF nor SARIF: it has no `results` and no `runs`. Correct its name.")
 
