@@ -94,10 +94,7 @@ def test_a_full_spec_is_read_key_by_key() -> None:
         ({"gates": {"a": {"run": "x", "stge": 1}}}, "gate 'a' has no key 'stge'. Did you mean 'stage'?"),
         ({"workspace": {"mod": "in-place"}}, "the workspace has no key 'mod'. Did you mean 'mode'?"),
         ({"profiles": {"a": {}}}, "profiles can be given only in the spec file. Write them there."),
-        (
-            {"integrity": {"protect": []}},
-            "the integrity gate is not there yet. Remove the table until it is.",
-        ),
+        ({"integrity": {"protct": []}}, "integrity has no key 'protct'. Did you mean 'protect'?"),
     ],
 )
 def test_an_unknown_key_is_an_error_at_every_level(values: dict[str, Any], said: str) -> None:

@@ -260,3 +260,14 @@ def test_red_laps_are_counted_for_each_gate() -> None:
     run.lap(tests=BROKEN, style=PASS, docs=SKIP)
 
     assert run.state.red_laps == {"tests": 2, "style": 1}
+
+
+def test_a_lap_whose_tests_were_weakened_is_worth_nothing_and_never_the_best() -> None:
+    run = Run(gate(), gate("integrity", kind="integrity", stage=2))
+
+    run.lap(tests=red("a", "b", score=0.5))
+    run.lap(tests=PASS, integrity=red("tests/test_a.py"))
+
+    assert [(lap.score, lap.passed) for lap in run.state.iterations] == [(0.5, 0), (0.0, 0)]
+    assert run.state.best is not None
+    assert run.state.best.lap == 1

@@ -96,7 +96,17 @@ def plan_of(project: Path, text: str = SMALLEST, **asked: Any) -> Plan:
 def test_a_small_spec_becomes_a_plan_with_all_defaults(project: Path) -> None:
     assert plan_of(project) == Plan(
         task="Make it green",
-        gates=(GateSpec(name="tests", options={"run": "true"}, shown_as="true", origin="built-in"),),
+        gates=(
+            GateSpec(name="tests", options={"run": "true"}, shown_as="true", origin="built-in"),
+            GateSpec(
+                name="integrity",
+                kind="integrity",
+                options={"protect": [], "allow": []},
+                stage=2,
+                on_fail="ask",
+                timeout=1920.0,
+            ),
+        ),
         agents=(
             PartSpec(name="cmd:./fix.sh", use="command", origin="built-in", options={"command": "./fix.sh"}),
         ),
@@ -129,7 +139,11 @@ HONOURED: dict[str, tuple[str, Any]] = {
     "limits": ("{ cost = '$5' }", lambda plan: plan.limits.cost == 5.0),
     "gates": (
         "{ lint = { run = 'make lint' } }",
-        lambda plan: [gate.name for gate in plan.gates] == ["lint"],
+        lambda plan: [gate.name for gate in plan.gates] == ["lint", "integrity"],
+    ),
+    "integrity": (
+        "{ protect = ['golden/**'], allow = ['tests/new.py'] }",
+        lambda plan: plan.gate("integrity").options == {"protect": ["golden/**"], "allow": ["tests/new.py"]},
     ),
 }
 
@@ -183,7 +197,8 @@ def test_a_promise_is_one_more_gate_without_an_object(project: Path) -> None:
 
     assert [(gate.name, gate.stage, gate.required) for gate in plan.gates] == [
         ("tests", 4, True),
-        ("claim", 5, True),
+        ("integrity", 5, True),
+        ("claim", 6, True),
     ]
     assert list(wiring.gates_of(plan, {})) == ["tests"]
 

@@ -111,7 +111,7 @@ def test_a_gate_without_a_command_is_refused(run: str) -> None:
 
 
 def test_a_report_in_an_unknown_format_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"'\.docx'.*'\.xml'|'\.docx'.*Known: \.xml"):
+    with pytest.raises(ConfigError, match=r"'\.docx'.*Known: .*\.xml"):
         CommandGate("true", report="report.docx")
 
 

@@ -43,6 +43,11 @@ def is_green(plan: Plan, verdicts: dict[str, Verdict]) -> bool:
     return bool(required) and all(_status(verdicts, name) == "pass" for name in required)
 
 
+def cheated(plan: Plan, verdicts: dict[str, Verdict]) -> bool:
+    """Gates pass only because what they read was weakened, so their passing is worth nothing."""
+    return any(gate.kind == INTEGRITY_GATE and _status(verdicts, gate.name) == "fail" for gate in plan.gates)
+
+
 def lacks_only_the_claim(plan: Plan, verdicts: dict[str, Verdict]) -> bool:
     """Green but for the promise, and for the gates that wait for it."""
     claim = next((gate for gate in plan.gates if gate.kind == CLAIM_GATE), None)
@@ -75,7 +80,7 @@ def _measure(state: RunState, lap: Open) -> Iteration:
         failing=frozenset[str]().union(*(verdict.failing(name) for name, verdict in given.items())),
         count=count,
         score=score,
-        passed=sum(verdict.status == "pass" for verdict in given.values()),
+        passed=0 if cheated(plan, verdicts) else sum(v.status == "pass" for v in given.values()),
         green=green,
         awaiting_claim=awaiting,
         gain=0.0 if state.top_score is None else score - state.top_score,
@@ -116,6 +121,8 @@ def _given(plan: Plan, verdicts: dict[str, Verdict]) -> dict[str, Verdict]:
 
 def _score(plan: Plan, verdicts: dict[str, Verdict]) -> float:
     """The mean over the gates that judge the work: pass 1, fail what the gate says, anything else 0."""
+    if cheated(plan, verdicts):
+        return 0.0
     gates = judged(plan)
     if not gates:
         return float(is_green(plan, verdicts))
