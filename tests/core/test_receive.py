@@ -236,6 +236,7 @@ def test_a_cancel_ends_the_run_from_anywhere(point: Callable[[], Run]) -> None:
     run.arrive(Cancel(at=0.0, reason="wrong branch"))
 
     assert isinstance(run.step, TakeSnapshot | Conclude)
+    assert run.state.asked is None
     assert run.end().outcome is Outcome.CANCELLED
     assert run.state.reason == "wrong branch"
 
