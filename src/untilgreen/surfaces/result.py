@@ -8,6 +8,7 @@ from typing import Any
 from untilgreen.core.exits import exit_code
 from untilgreen.core.model import Outcome
 from untilgreen.core.state import Iteration, RunState
+from untilgreen.core.step import undecided
 from untilgreen.core.units import show_duration
 from untilgreen.surfaces.picture import picture
 from untilgreen.surfaces.render import how_to_answer
@@ -24,7 +25,7 @@ def status(state: RunState) -> str:
         return "ending"
     if state.halted is not None:
         return "halted"
-    if state.asked is not None:
+    if state.asked is not None or undecided(state) is not None:
         return "waiting"
     if state.pause is not None:
         return "paused"
@@ -103,6 +104,9 @@ def _why(state: RunState) -> str:
         return state.halted.detail or state.halted.cause
     if state.asked is not None:
         return state.asked.question
+    if (gate := undecided(state)) is not None:
+        people = ", ".join(map(str, gate.options.get("people", ()))) or "somebody"
+        return f"gate {gate.name!r} waits for {people} to approve"
     if state.pause is not None:
         return state.pause.reason
     return "the run can go on"
@@ -121,6 +125,8 @@ def _what_is_left(state: RunState) -> list[str]:
 def _how_to_go_on(state: RunState, flags: str) -> list[str]:
     go_on = f"Go on with: untilgreen resume {state.run}{flags}"
     if state.outcome is None:
+        if undecided(state) is not None:
+            return [f"Answer with: untilgreen answer {state.run} approve{flags}  (approve | reject)", go_on]
         return [how_to_answer(state, flags), go_on] if state.asked is not None else [go_on]
     return [
         f"Look closer with: untilgreen show {state.run}{flags}",

@@ -76,21 +76,23 @@ def answer(
     /,
     *,
     note: Annotated[str, Parameter(help="Something for the agent to know.")] = "",
+    as_: Annotated[str | None, Parameter(name="--as", help="Who answers. Default: your user name.")] = None,
     place: Place = HERE,
 ) -> int:
-    """Answer the question that a run asks.
+    """Answer the question that a run asks, approve what it did, or allow a change.
 
     Parameters
     ----------
     run
         Its id, the beginning of it, or @last.
     choice
-        One of the choices that the run offers, for example continue, accept, stop or rollback.
+        One of the choices that the run offers, for example continue, accept, stop or rollback;
+        approve or reject for an approval gate; allow for a path that the agent may change.
     argument
-        What the choice needs: the lap for rollback, the name for agent.
+        What the choice needs: the lap for rollback, the name for agent, the path for allow.
     """
     refuse_agents("answer")
-    reply = Answer(at=time.time(), by=me(), choice=choice, argument=argument, note=note)
+    reply = Answer(at=time.time(), by=as_ or me(), choice=choice, argument=argument, note=note)
     return _send(run, place, reply, "has its answer")
 
 

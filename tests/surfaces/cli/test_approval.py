@@ -1,0 +1,45 @@
+"""A run that waits for people to approve what it did."""
+
+from tests.surfaces.cli.helpers import Cli
+
+GATES = """\
+[gates.tests]
+run = "test -f done"
+
+[gates.sign-off]
+kind = "approval"
+people = ["ann", "bob"]
+stage = 2
+"""
+
+
+def waiting(cli: Cli) -> str:
+    """A run whose work is green and which nobody has looked at."""
+    (cli.place / "untilgreen.toml").write_text(GATES)
+    done = cli("run", "Make it.", "-a", cli.agent("cat > /dev/null\ntouch done\n"), "--no-input")
+    assert done.code == 5, done.err
+    assert "waits for ann, bob to approve" in done.out
+    assert "untilgreen answer" in done.out
+    return cli.ids[0]
+
+
+def test_a_run_waits_for_approval_over_a_restart_and_converges_with_it(cli: Cli) -> None:
+    run = waiting(cli)
+
+    assert cli("show", run, "--json").result["status"] == "waiting"
+    assert "'eve' is not asked" in cli("answer", run, "approve", "--as", "eve").err
+    assert cli("answer", run, "approve", "--as", "ann").code == 0
+    done = cli("resume", run, "--no-input")
+    assert done.code == 0
+    assert "converged" in done.out
+
+
+def test_a_no_fails_the_gate_and_the_agent_goes_on(cli: Cli) -> None:
+    run = waiting(cli)
+
+    assert cli("answer", run, "reject", "--as", "bob", "--note", "the name is wrong").code == 0
+    done = cli("resume", run, "--no-input", "--json")
+    assert done.code != 0
+    first = done.result["iterations"][0]["verdicts"]["sign-off"]
+    assert first["status"] == "fail"
+    assert first["findings"][0]["message"] == "bob says no: the name is wrong"
