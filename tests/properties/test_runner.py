@@ -7,8 +7,9 @@ import anyio.lowlevel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from untilgreen import Fixed, Hybrid, Limits, Manual, Ralph, RunState, Strategy
+from untilgreen import Brief, Desk, Fixed, Hybrid, Limits, Manual, Ralph, Reply, RunState, Strategy
 from untilgreen.core.events import Event, RunFinished
+from untilgreen.core.model import ErrorClass
 from untilgreen.core.receive import Answer, Arrival, Cancel, Pause, Resume, Steer, Stop
 from untilgreen.core.remedies import RUNGS
 from untilgreen.core.step import AwaitAnswer, AwaitResume, next_step
@@ -135,3 +136,44 @@ def test_lap_and_error_limits_are_never_exceeded(played: str, strategy: Strategy
 
     assert len(state.iterations) <= 8
     assert state.errors <= 4
+
+
+class Moody:
+    """Answers with one error class after another, and then does nothing useful for ever."""
+
+    def __init__(self, moods: list[tuple[ErrorClass | None, float | None]]) -> None:
+        self.moods = moods
+        self.turns = 0
+
+    async def work(self, brief: Brief, desk: Desk) -> Reply:
+        error, retry_at = self.moods[self.turns % len(self.moods)]
+        self.turns += 1
+        return Reply(text=f"turn {self.turns}", error=error, retry_at=retry_at)
+
+
+async def moody(moods: list[tuple[ErrorClass | None, float | None]]) -> tuple[RunState, int]:
+    agent = Moody(moods)
+    limits = Limits(iterations=4, errors=3, waits=3, wait="2h")
+    run = await World("a", Fixed(iterations=9), agents={"one": agent, "two": agent}, limits=limits).start()
+    with anyio.fail_after(60):
+        return await run.runner().drive(), agent.turns
+
+
+ERRORS: list[ErrorClass | None] = [None, "crash", "rate_limited", "network", "quota", "auth"]
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(ERRORS), st.one_of(st.none(), st.floats(0, 20_000))), min_size=1, max_size=6
+    )
+)
+def test_wait_limits_are_never_exceeded(moods: list[tuple[ErrorClass | None, float | None]]) -> None:
+    state, turns = anyio.run(moody, moods)
+
+    assert state.outcome is not None or state.halted is not None
+    assert len(state.iterations) <= 4
+    assert state.errors <= 3
+    assert state.waits <= 3
+    assert state.waited <= 2 * 3600 + 60
+    assert turns <= 4 * (1 + 3 + 2)
