@@ -11,6 +11,7 @@ from tests.workspace.helpers import commit, contents, git, put_in_front_of_git, 
 from untilgreen.core.model import Change
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.workspace.git import GitWorkspace
+from untilgreen.workspace.index import LARGE
 
 OURS = (".git/objects/", ".git/refs/untilgreen/")
 
@@ -136,8 +137,8 @@ async def test_a_second_look_at_unmoved_files_costs_one_look(
     third = await workspace.snapshot("1")
 
     assert first == second == third
-    assert sorted(seen) == ["add", "ls-files"]
-    assert sorted(log.read_text().split()) == ["add", "ls-files", "update-ref"]
+    assert seen == ["ls-files"]
+    assert log.read_text().split() == ["ls-files", "update-ref"]
 
 
 async def test_a_snapshot_of_changed_files_takes_few_processes(
@@ -150,7 +151,45 @@ async def test_a_snapshot_of_changed_files_takes_few_processes(
     write(repository, {"a.txt": "longer\n"})
     await workspace.snapshot("1")
 
-    assert sorted(log.read_text().split()) == ["add", "ls-files", "update-ref", "write-tree"]
+    assert log.read_text().split() == ["ls-files", "update-index", "write-tree", "update-ref"]
+
+
+async def test_files_that_were_only_touched_before_a_run_are_read_once(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path
+) -> None:
+    log = tmp_path / "read"
+    git(repository, "config", "filter.log.clean", f"tee -a {log}")
+    write(repository, {"a.txt": "1\n", ".gitattributes": "*.txt filter=log\n"})
+    commit(repository)
+    os.utime(repository / "a.txt", (1_000_000_000, 1_000_000_000))
+    log.write_text("")
+    await workspace.snapshot("0")
+    first = log.read_text()
+    await workspace.snapshot("1")
+
+    assert (first, log.read_text()) == ("1\n", "1\n")
+
+
+async def test_many_files_are_looked_at_like_few(repository: Path, workspace: GitWorkspace) -> None:
+    many = {f"{'long' * 60}/{number}.txt": "same\n" for number in range(3_500)}
+    write(repository, {**many, "a.txt": "1\n", "b.txt": "2\n", "d/x.txt": "3\n"})
+    commit(repository)
+    before = await workspace.snapshot("0")
+    write(repository, {"a.txt": "changed\n", "new.txt": "4\n"})
+    (repository / "b.txt").unlink()
+    (repository / "d").rename(repository / "e")
+    (repository / "d").symlink_to("e")
+    after = await workspace.snapshot("1")
+
+    assert (repository / ".git" / "index").stat().st_size > LARGE
+    assert {change.path: change.status for change in await workspace.changes(before, after)} == {
+        "a.txt": "modified",
+        "b.txt": "deleted",
+        "d": "added",
+        "d/x.txt": "deleted",
+        "e/x.txt": "added",
+        "new.txt": "added",
+    }
 
 
 def record_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -118,8 +118,7 @@ async def perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case 
 
 async def _snapshot(step: TakeSnapshot, driver: Driver) -> None:
     workspace, lap = driver.parts.workspace, driver.state.open
-    label = str(step.lap) if step.phase in ("turn", "confirm") else f"{step.lap}-{step.phase}"
-    snapshot = await workspace.snapshot(label)
+    snapshot = await workspace.snapshot(_label(step, driver.state))
     changes: tuple[Change, ...] = ()
     if step.phase == "turn" and lap is not None and lap.base not in (None, snapshot):
         changes = tuple(await workspace.changes(lap.base or "", snapshot))
@@ -134,6 +133,15 @@ async def _snapshot(step: TakeSnapshot, driver: Driver) -> None:
             more=max(0, len(changes) - MOST_CHANGES),
         )
     )
+
+
+def _label(step: TakeSnapshot, state: RunState) -> str:
+    """A lap begins with what the one before left; only where that moved meanwhile it is kept once more."""
+    if step.phase in ("turn", "confirm"):
+        return str(step.lap)
+    if step.phase == "base" and state.snapshot_of(step.lap - 1) is not None:
+        return str(step.lap - 1)
+    return f"{step.lap}-{step.phase}"
 
 
 async def _work(step: Work, driver: Driver) -> None:

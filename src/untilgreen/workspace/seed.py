@@ -51,6 +51,8 @@ async def seed(shadow: Shadow, git: Git) -> None:
     top = os.fsencode(shadow.ground.top)
     await _watch(git, top, entries)
     await _read_again(git, top, entries)
+    # A file that was copied or touched has another time and the same bytes: it is read now, not at each look.
+    await git.attempt("update-index", "-q", "--refresh")
     beginning.replace(shadow.index)
 
 
