@@ -133,3 +133,11 @@ def test_a_long_file_name_does_not_hide_the_other_findings() -> None:
         "a",
         "b",
     ]
+
+
+def test_only_an_output_that_names_nothing_is_sketched() -> None:
+    text = "seven words are more than is needed"
+
+    assert kept_verdict(Verdict(status="fail", excerpt=text)).sketch
+    assert kept_verdict(Verdict(status="pass", excerpt=text)).sketch == ()
+    assert kept_verdict(Verdict(status="fail", excerpt=text, findings=(Finding(id="a"),))).sketch == ()

@@ -85,6 +85,12 @@ def test_a_very_long_word_loses_its_digits_only() -> None:
     assert normalise("1" * (LONGEST_WORD + 1)) == ""
 
 
+def test_more_words_than_are_remembered_are_still_normalised() -> None:
+    many = [f"{word}{other}" for word in words(260) for other in words(260)]
+
+    assert normalise(" ".join(["took 3 of", *many])) == " ".join(["took <n> of", *many])
+
+
 def test_lone_surrogates_can_be_fingerprinted_and_sketched() -> None:
     text = "the last character is \ud800 half of a pair"
 

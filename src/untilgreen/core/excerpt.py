@@ -68,10 +68,12 @@ def kept_verdict(verdict: Verdict) -> Verdict:
             break
         kept.append(short)
     said = "\n".join(sorted(finding.id for finding in verdict.findings)) or verdict.excerpt
+    bare = verdict.status in ("fail", "error") and not verdict.findings
     return replace(
         verdict,
         findings=tuple(kept),
         more=verdict.more + len(verdict.findings) - len(kept),
         digest=verdict.digest or fingerprint(said),
+        sketch=sketch(verdict.excerpt) if bare else (),
         excerpt=fit(verdict.excerpt, EXCERPT_BYTES),
     )

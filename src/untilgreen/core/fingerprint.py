@@ -37,26 +37,37 @@ _NOISE = tuple(
     )
 )
 _DIGITS = str.maketrans("", "", "0123456789")
+_ANY_DIGIT_AS_0 = bytes(48 if 49 <= byte <= 57 else byte for byte in range(256))
+_MOST_WORDS_KEPT = 50_000
 
 
 class _Quiet(dict[str, str]):
-    """Words without their noise; a text repeats its words, so each is looked at once."""
+    """Words without their noise; texts repeat their words, so each is looked at once."""
 
     def __missing__(self, word: str) -> str:
         quiet = word
         if len(word) > LONGEST_WORD:  # patterns may look back and forth over a word, so a long one gets none
             quiet = word.translate(_DIGITS)
-        elif not word.isalpha():
+        elif "0" in word or "/" in word or "\\" in word or not word.isascii():
             for pattern, mark in _NOISE:
                 quiet = pattern.sub(mark, quiet)
+        if len(self) >= _MOST_WORDS_KEPT:
+            self.clear()
         self[word] = quiet
         return quiet
 
 
+_QUIET = _Quiet()
+
+
 def normalise(text: str) -> str:
     """The text without what changes from run to run: numbers, times, directories, ids, colours."""
-    words = _ESCAPES.sub("", text).lower().split()
-    return " ".join(filter(None, map(_Quiet().__getitem__, words)))
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    # Any digit is as good as another here; as one digit, words that differ in numbers are looked at once.
+    digits = text.lower().encode("utf-8", "surrogatepass").translate(_ANY_DIGIT_AS_0)
+    words = digits.decode("utf-8", "surrogatepass").split()
+    return " ".join(filter(None, map(_QUIET.__getitem__, words)))
 
 
 def fingerprint(text: str) -> str:

@@ -67,6 +67,8 @@ class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Findings left out to keep the event small; `digest` stands for all of them."""
     digest: str = ""
     """Fingerprint of every finding, or of the normalised output where there are none."""
+    sketch: tuple[int, ...] = ()
+    """For comparing outputs that name no finding."""
     excerpt: str = ""
     """Head and tail of the output."""
     output: str | None = None

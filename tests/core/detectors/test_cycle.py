@@ -1,13 +1,14 @@
 """Going in circles: repetition is a cycle of period one, ping-pong one of period two."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from tests.core.helpers import PASS, Run, Turn, red
-from untilgreen.core.detectors.cycle import Cycle, action_and_output, failing_set, tree
+from untilgreen.core.detectors.cycle import Cycle, action_and_output, tree
 from untilgreen.core.model import Finding, Promise, Reply, Verdict
-from untilgreen.core.rules import Signal
+from untilgreen.core.rules import Signal, stuck
 from untilgreen.core.state import Iteration
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.errors import ConfigError
@@ -18,7 +19,7 @@ from untilgreen.testing.laws import detector_laws
 def fires_at(played: str, detector: Cycle | None = None) -> int | None:
     """The lap in which a story is first called a cycle."""
     run = story(played, Fixed(iterations=len(played.split())), detectors=[detector or Cycle()])
-    return next((lap.number for lap in run.iterations if lap.signals), None)
+    return next((lap.number for lap in run.iterations if stuck(lap.signals)), None)
 
 
 def seen(run: Run) -> Signal:
@@ -124,6 +125,154 @@ def test_laps_that_only_lack_the_claim_are_no_evidence() -> None:
     assert Cycle().detect(run.state) is None
 
 
+def words(count: int, start: int = 0) -> str:
+    """So many different words, without digits."""
+    return " ".join(f"w{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}y" for n in range(start, start + count))
+
+
+def bare(text: str, score: float = 0.0) -> Verdict:
+    """A gate that fails without naming anything."""
+    return Verdict(status="fail", excerpt=text, score=score)
+
+
+def strengths(*laps: tuple[str, Verdict], detector: Cycle | None = None) -> list[str]:
+    """What is said after each lap, of answers and verdicts; `-` for nothing."""
+    run = Run()
+    said: list[str] = []
+    for text, verdict in laps:
+        run.lap(Turn(reply=Reply(text=text)), tests=verdict)
+        signal = (detector or Cycle()).detect(run.state)
+        said.append(signal.strength if signal else "-")
+    return said
+
+
+ONE, TWO, THREE, FOUR, FIVE = (words(60, start) for start in (0, 100, 200, 300, 400))
+
+
+def test_a_nudge_comes_one_lap_before_stuck() -> None:
+    run = story("b a a a", Fixed(iterations=4), detectors=[Cycle()])
+
+    signals = [[(each.strength, each.laps) for each in lap.signals] for lap in run.iterations]
+
+    assert signals == [[], [], [("nudge", (2, 3))], [("stuck", (2, 3, 4))]]
+    assert run.iterations[2].signals[0].evidence == "the same failures, 2 times: tests: a"
+    assert run.iterations[2].signals[0].confidence == 0.7
+
+
+def test_two_repeats_need_no_nudge() -> None:
+    assert strengths((ONE, red("a")), (TWO, red("a")), detector=Cycle(repeats=2)) == ["-", "stuck"]
+
+
+def test_a_short_output_alone_is_no_evidence() -> None:
+    assert strengths(*((text, bare("no output")) for text in (ONE, TWO, THREE, FOUR))) == ["-"] * 4
+    assert strengths(*((text, bare("")) for text in (ONE, TWO, THREE, FOUR))) == ["-"] * 4
+
+
+def test_a_long_output_is_evidence_by_itself() -> None:
+    assert strengths(*((text, bare(FIVE)) for text in (ONE, TWO, THREE))) == ["-", "nudge", "stuck"]
+
+
+def test_the_last_line_of_an_output_stands_for_it_in_the_evidence() -> None:
+    run = Run()
+    for text in (ONE, TWO, THREE):
+        run.lap(Turn(reply=Reply(text=text)), tests=bare(f"{FIVE}\nSegmentation fault {'x' * 90}\n\n"))
+
+    assert seen(run).evidence == f"the same failures, 3 times: tests: Segmentation fault {'x' * 60}…"
+
+
+def test_an_empty_output_is_called_that() -> None:
+    run = Run()
+    for _ in range(3):
+        run.lap(tests=bare(""))
+
+    assert seen(run).evidence == "the same answer and output, 3 times: tests: no output"
+
+
+def test_long_outputs_that_are_nearly_the_same_have_to_come_once_more() -> None:
+    text = words(600)
+    other = text.replace("wcay", "another")
+    laps = [
+        (ONE, bare(words(300, 5000))),
+        *((f"{ONE} {n}", bare(text if n % 2 else other)) for n in range(4)),
+    ]
+
+    assert strengths(*laps) == ["-", "-", "-", "nudge", "stuck"]
+
+
+def test_outputs_of_answers_that_have_nothing_in_common_are_not_compared_by_likeness() -> None:
+    text = words(600)
+    said = [words(60, 1000 + 100 * n) for n in range(5)]
+    laps = [(answer, bare(text.replace(f"wc{'abcde'[n]}y", "another"))) for n, answer in enumerate(said)]
+
+    assert strengths(*laps) == ["-"] * 5
+
+
+def test_most_of_the_same_failures_are_nearly_the_same() -> None:
+    laps = [(ONE, red(*"abcd")), (TWO, red(*"abcde")), (THREE, red(*"abcd"))]
+
+    assert strengths(*laps) == ["-", "nudge", "stuck"]
+    assert strengths(*laps, detector=Cycle(overlap=1.0)) == ["-"] * 3
+
+
+def test_evidence_says_when_failures_are_only_nearly_the_same() -> None:
+    run = Run()
+    for ids in ("abcd", "abcde", "abcd"):
+        run.lap(tests=red(*ids))
+
+    assert seen(run).evidence.startswith("nearly the same failures, 3 times: tests: a, ")
+
+
+def test_a_run_that_is_nearly_there_gets_one_lap_more() -> None:
+    laps = [(text, red("a", score=0.95)) for text in (ONE, TWO, THREE, FOUR)]
+    before = (FIVE, red("b", "c"))
+
+    assert strengths(before, *laps) == ["-", "-", "-", "nudge", "stuck"]
+    assert strengths(before, *laps, detector=Cycle(near=1.0)) == ["-", "-", "nudge", "stuck", "stuck"]
+
+
+def test_a_run_that_never_came_out_otherwise_gets_none() -> None:
+    assert strengths(*((text, red("a", score=0.95)) for text in (ONE, TWO, THREE)))[-1] == "stuck"
+
+
+def test_an_answer_and_its_outcome_may_come_back_after_one_other_lap() -> None:
+    again, other = (ONE, bare("no")), (TWO, bare("nothing"))
+
+    assert strengths(again, again, other, again) == ["-", "nudge", "-", "stuck"]
+    assert strengths(again, other, other, again)[-1] == "-"
+
+
+def test_an_answer_that_came_back_after_something_improved_is_none() -> None:
+    better = (TWO, bare("nothing", score=0.5))
+
+    assert strengths((ONE, bare("no")), (ONE, bare("no")), better, (ONE, bare("no")))[-1] == "-"
+
+
+def test_answers_in_turns_need_two_rounds_only() -> None:
+    one, two, three = (ONE, bare("no")), (TWO, bare("nothing")), (THREE, bare("never"))
+
+    assert strengths(one, two, one, two)[-1] == "stuck"
+    assert strengths(one, two, three, one, two, three) == ["-", "-", "-", "-", "-", "stuck"]
+    better = (TWO, bare("nothing", score=0.5))
+    assert strengths(one, better, one, better)[-1] == "nudge"
+
+
+def test_laps_that_said_too_little_count_where_nothing_else_was_ever_seen() -> None:
+    silent, same = (ONE, bare("reading")), [(text, red("a")) for text in (TWO, THREE)]
+
+    assert strengths(silent, *same) == ["-", "-", "stuck"]
+    assert strengths(*same) == ["-", "nudge"]
+    assert strengths((FOUR, red("b")), silent, *same)[-1] == "nudge"
+
+
+def test_evidence_says_that_no_other_failure_was_seen() -> None:
+    run = Run()
+    for text, verdict in ((ONE, bare("reading")), (TWO, red("a")), (THREE, red("a"))):
+        run.lap(Turn(reply=Reply(text=text)), tests=verdict)
+
+    assert seen(run).evidence == "the same failures and no others so far, 2 times: tests: a"
+    assert seen(run).laps == (2, 3)
+
+
 def test_before_the_first_lap_nothing_repeats() -> None:
     assert Cycle().detect(Run().state) is None
 
@@ -155,17 +304,19 @@ def test_a_cycle_of_two_names_all_its_laps() -> None:
 
 
 def keys(lap: Iteration) -> Sequence[object]:
-    return [failing_set(lap), tree(lap), action_and_output(lap)]
+    return [tree(lap), action_and_output(lap)]
 
 
 def test_what_is_not_known_is_not_compared() -> None:
-    assert keys(Iteration(number=1)) == [None, None, None]
+    assert keys(Iteration(number=1)) == [None, None]
     assert action_and_output(Iteration(number=1, reply=Reply(digest="d"))) is None
     assert action_and_output(Iteration(number=1, verdicts={"t": Verdict(status="fail", digest="v")})) is None
 
 
-@pytest.mark.parametrize("options", [{"repeats": 1}, {"longest_period": 0}])
-def test_options_that_make_no_sense_are_refused(options: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "options", [{"repeats": 1}, {"longest_period": 0}, {"overlap": 0.0}, {"alike": 1.5}, {"near": -1.0}]
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=rf"^cycle: {next(iter(options))} = "):
         Cycle(**options)
 

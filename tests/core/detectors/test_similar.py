@@ -54,15 +54,22 @@ def test_words_that_differ_in_numbers_only_are_the_same() -> None:
 @pytest.mark.parametrize(
     "texts",
     [
-        ("I tried.", "I tried."),
         ("I tried.", "I failed.", "I tried."),
         (LONG, "Something else entirely, in as many other words as it takes.", LONG),
         ("", "", ""),
     ],
-    ids=["two are too few", "short and different", "long and different", "nothing was said"],
+    ids=["short and different", "long and different", "nothing was said"],
 )
 def test_other_words_are_not(texts: tuple[str, ...]) -> None:
     assert Similar().detect(said(*texts).state) is None
+
+
+def test_two_of_three_are_a_nudge() -> None:
+    signal = Similar().detect(said("I failed.", "I tried.", "I tried.").state)
+
+    assert signal is not None
+    assert (signal.strength, signal.laps, signal.confidence) == ("nudge", (2, 3), 0.7)
+    assert signal.advice == "Your last 2 answers said the same, and nothing changed."
 
 
 def test_the_same_words_while_files_move_are_not_stuck() -> None:
@@ -94,7 +101,10 @@ def test_how_alike_and_how_often_can_be_chosen() -> None:
 
     assert Similar(similarity=0.3, window=2).detect(said(LONG, text).state) is not None
     assert Similar(similarity=1.0, window=2).detect(said(LONG, text).state) is None
-    assert Similar(window=4).detect(said(LONG, LONG, LONG).state) is None
+    assert Similar(window=2).detect(said(LONG).state) is None
+    almost = Similar(window=4).detect(said(LONG, LONG, LONG).state)
+    assert almost is not None
+    assert almost.strength == "nudge"
 
 
 def test_before_the_first_lap_nothing_was_said() -> None:

@@ -16,7 +16,7 @@ from untilgreen.core.units import money
 LOOK_BACK = 40
 """Laps beyond which evidence has faded away."""
 LOWERED = 0.7
-"""What each nudge leaves of the estimate."""
+"""What nudges leave of the estimate; several about one lap tell the same news."""
 
 
 class Adaptive(Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class Adaptive(Struct, frozen=True, kw_only=True):
         """Compare the estimate with the price, and say both in words."""
         if ending := give_up(signals):
             return ending
-        chance = self._chance(state) * LOWERED ** sum(signal.strength == "nudge" for signal in signals)
+        chance = self._chance(state) * LOWERED ** any(signal.strength == "nudge" for signal in signals)
         price, priced = self._price(state)
         known = {"chance": round(chance, 4), "price": round(price, 4)}
         said = f"about {chance:.0%} that another lap removes a complaint, {priced}"
