@@ -7,6 +7,7 @@ import shlex
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -77,6 +78,7 @@ class CommandAgent:
         return [_PLACE.sub(lambda found: values[found[1]], word) for word in words], bool(places)
 
 
+@cache
 def _outside(root: Path) -> Path:
     """A directory for private files; not in the workspace, where they would look like the agent's work."""
     usual = Path(tempfile.gettempdir())

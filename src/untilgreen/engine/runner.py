@@ -31,7 +31,7 @@ class Runner:
         self.seat = seat
         self.bus = bus or Bus()
         self._state: RunState | None = None
-        self._door = anyio.Lock()
+        self._door = anyio.Lock(fast_acquire=True)
         self._under_way: tuple[Step, anyio.CancelScope] | None = None
         self._recorded = 0
         self.attached = False

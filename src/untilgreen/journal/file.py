@@ -28,7 +28,7 @@ class FileJournal:
         self._end: End | None = None
         self._wrote = False
         self._refusal = ""
-        self._turn = anyio.Lock()
+        self._turn = anyio.Lock(fast_acquire=True)
 
     @property
     def head(self) -> str:
