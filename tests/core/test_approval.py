@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.core.helpers import Run, gate
 from untilgreen.core.events import (
     Allowed,
     Approved,
@@ -15,10 +16,10 @@ from untilgreen.core.events import (
 )
 from untilgreen.core.fold import apply, fold
 from untilgreen.core.foregone import foregone
-from untilgreen.core.model import GateSpec, Plan, Reply, Verdict
-from untilgreen.core.receive import Answer, receive, refusal
+from untilgreen.core.model import GateSpec, Outcome, Plan, Promise, Reply, Verdict
+from untilgreen.core.receive import Answer, Stop, receive, refusal
 from untilgreen.core.state import RunState
-from untilgreen.core.step import AwaitAnswer, CheckGates, Decide, TakeSnapshot, next_step, undecided
+from untilgreen.core.step import AwaitAnswer, CheckGates, Conclude, Decide, TakeSnapshot, next_step, undecided
 
 PASS = Verdict(status="pass", score=1.0)
 REVIEW = GateSpec(name="review", kind="approval", stage=2, options={"people": ["ann", "bob"], "need": 2})
@@ -145,3 +146,38 @@ def test_an_error_of_a_judge_is_not_remembered() -> None:
     state = apply(state_of(*begun(judge)), broken)
 
     assert state.remembered == {}
+
+
+def awaiting_approval() -> Run:
+    run = Run(gate("tests"), gate("review", kind="approval", stage=2))
+    run.until(AwaitAnswer)
+    return run
+
+
+def test_an_undecided_approval_is_not_run_with_the_other_gates_of_its_stage() -> None:
+    run = Run(gate("tests"), REVIEW)
+
+    assert run.until(CheckGates).gates == ("tests",)
+    run.record(GateChecked(at=20.0, lap=1, gate="tests", verdict=PASS))
+    assert run.step == AwaitAnswer(until=None)
+
+
+def test_an_approval_that_is_not_asked_for_any_more_is_recorded_with_the_others() -> None:
+    run = Run(gate("tests"), gate("review", kind="approval", when="claimed"), promise=Promise(text="DONE"))
+
+    assert run.until(CheckGates).gates == ("tests", "review")
+
+
+def test_time_does_not_run_while_an_approval_is_waited_for() -> None:
+    run = awaiting_approval()
+    elapsed = run.state.elapsed
+    run.arrive(Answer(at=90_000.0, by="ann", choice="approve"))
+
+    assert run.state.elapsed == elapsed
+
+
+def test_a_stop_while_an_approval_is_waited_for_ends_the_run_at_once() -> None:
+    run = awaiting_approval()
+    run.arrive(Stop(at=0.0, reason="enough"))
+
+    assert run.step == Conclude(outcome=Outcome.CANCELLED, reason="enough")

@@ -1,11 +1,13 @@
 """Hearing a claim: the tag in the agent's own last words, never an echo of what it was told."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.core.helpers import Run
 from untilgreen.core.brief import compose
 from untilgreen.core.claims import TOKENS, claimed, tag
-from untilgreen.core.model import Promise
+from untilgreen.core.model import Finding, Promise, Verdict
 from untilgreen.core.strategies.ralph import Ralph
 from untilgreen.testing import story
 
@@ -127,3 +129,66 @@ def test_a_claim_of_an_earlier_lap_is_no_claim_of_this_one() -> None:
 
     assert [lap.claim for lap in run.iterations] == [True, False, False]
     assert run.outcome == "accepted"
+
+
+PIECES = st.sampled_from(
+    [
+        tag(DONE),
+        "<promise>done</promise>",
+        "DONE",
+        "say",
+        "the words",
+        "```",
+        "~~~",
+        "`",
+        "-",
+        "_",
+        "# Title",
+        "\n",
+    ]
+)
+
+
+@given(st.lists(PIECES, min_size=1, max_size=8), st.lists(PIECES, max_size=8), st.data())
+def test_no_part_of_a_brief_is_a_claim_when_it_is_repeated(
+    task: list[str], output: list[str], data: st.DataObject
+) -> None:
+    run = Run(promise=DONE, task=" ".join(task))
+    run.lap(tests=Verdict(status="fail", findings=(Finding(id=" ".join(output)),), excerpt=" ".join(output)))
+    brief = compose(run.state).text
+    lines = brief.splitlines()
+    start = data.draw(st.integers(0, len(lines) - 1))
+    part = "\n".join(lines[start : data.draw(st.integers(start + 1, len(lines)))])
+
+    assert not claimed(part, brief, DONE)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- <promise>DONE</promise>",
+        "> <promise>DONE</promise>",
+        "`<promise>DONE</promise>`",
+        "_<promise>DONE</promise>_",
+        "<promise>\nDONE\n</promise>",
+        "page\x0c<promise>DONE</promise>",
+        "one\u2028<promise>DONE</promise>\u2028two",
+        "one\r<promise>DONE</promise>\rtwo",
+    ],
+)
+def test_a_task_that_shows_the_tag_alone_in_some_dress_is_no_claim_when_repeated(line: str) -> None:
+    brief = compose(Run(promise=DONE, task=f"Do it.\n{line}\nThat is all.").state).text
+
+    assert not claimed(brief, brief, DONE)
+    assert not any(claimed(part, brief, DONE) for part in brief.splitlines())
+
+
+def test_an_opening_fence_inside_a_fence_does_not_close_it() -> None:
+    assert not claimed("```\n```python\n<promise>DONE</promise>\n```", BRIEF, DONE)
+
+
+@pytest.mark.parametrize("lead", ["    ", "- ", "> ", "1. ", "      "])
+def test_a_fence_in_a_list_or_quotation_is_a_fence(lead: str) -> None:
+    pad = " " * len(lead)
+
+    assert not claimed(f"Later I say:\n\n{lead}```\n{pad}<promise>DONE</promise>\n{pad}```\n", BRIEF, DONE)

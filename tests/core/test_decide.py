@@ -10,13 +10,13 @@ from untilgreen.core.decide import BACKOFF, Policy, decide, unrunnable
 from untilgreen.core.decision import Continue, Decision, Finish
 from untilgreen.core.detectors.cycle import Cycle
 from untilgreen.core.detectors.noop import Noop
-from untilgreen.core.events import AgentSwitched, Answered, Decided, Event, Halted, Paused
+from untilgreen.core.events import AgentSwitched, Answered, Decided, Event, Halted, Paused, TurnEnded
 from untilgreen.core.limits import Limits
 from untilgreen.core.model import Outcome, PartSpec, Promise, Reply, Verdict
-from untilgreen.core.receive import Answer, Resume
+from untilgreen.core.receive import Answer, Resume, Stop
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import RunState
-from untilgreen.core.step import AwaitAnswer, Conclude, Decide, Halt, TakeDefault, Wait, Work
+from untilgreen.core.step import AwaitAnswer, Conclude, Decide, Halt, TakeDefault, TakeSnapshot, Wait, Work
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.strategies.manual import Manual
@@ -372,6 +372,18 @@ def test_a_strategy_may_soften_an_end_before_it_is_final(outcome: Outcome) -> No
     assert run.ending.reason == f"rather than {outcome}"
 
 
+@pytest.mark.parametrize("outcome", [Outcome.ACCEPTED, Outcome.BLOCKED, Outcome.CANCELLED])
+def test_an_end_that_somebody_chose_is_not_softened(outcome: Outcome) -> None:
+    class Meddles(Says):
+        def settle(self, state: RunState, finish: Finish) -> Finish:
+            return Finish(outcome=Outcome.ACCEPTED, reason="softened")
+
+    run = Run(strategy=Meddles(Finish(outcome=outcome, reason="my reason")))
+    run.lap(tests=red("a"))
+
+    assert run.ending == Finish(outcome=outcome, reason="my reason")
+
+
 def test_a_limit_can_be_softened_too() -> None:
     run = Run(strategy=Hybrid(accept_after=1, accept_floor=0.5), limits=Limits(iterations=1))
     run.lap(tests=red("a", score=0.5))
@@ -690,3 +702,57 @@ def test_another_strategy_can_be_tried_on_an_old_journal() -> None:
     assert isinstance(other.decision, Finish)
     assert other.decision.outcome is Outcome.EXHAUSTED
     assert continued(run.lap(tests=red("a")))
+
+
+@pytest.mark.parametrize("error", ["rate_limited", "network", "quota", "auth"])
+def test_a_stop_during_a_turn_that_would_have_to_wait_ends_the_run(error: str) -> None:
+    run = Run()
+    run.offer()
+    run.arrive(Stop(at=0.0, reason="enough"))
+    run.record(TurnEnded(at=20.0, lap=1, reply=Reply(error=error)))  # type: ignore[arg-type]
+    run.perform(run.until(Decide), Turn())
+
+    assert run.until(Conclude) == Conclude(outcome=Outcome.CANCELLED, reason="enough")
+
+
+def test_a_stop_during_a_turn_whose_driver_died_ends_the_run_after_its_gates() -> None:
+    run = Run()
+    run.offer()
+    run.arrive(Stop(at=0.0, reason="enough"))
+    run.restart()
+    run.lap(tests=red("a"))
+
+    assert run.until(Conclude) == Conclude(outcome=Outcome.CANCELLED, reason="enough")
+
+
+def goes_on(run: Run, reply: Reply) -> None:
+    """A turn that ends with this reply, and what is decided about it."""
+    run.perform(run.until(Decide, Turn(reply=reply)), Turn())
+
+
+def test_green_without_the_claim_is_accepted_when_waiting_ends_the_run() -> None:
+    run = Run(promise=DONE, limits=Limits(waits=1))
+    run.lap(tests=PASS)
+    goes_on(run, Reply(error="network"))
+    goes_on(run, Reply(error="network"))
+
+    assert run.ending.outcome is Outcome.ACCEPTED
+    assert run.ending.metadata == {"limit": "waits", "instead_of": "exhausted"}
+
+
+def test_good_enough_is_accepted_when_waiting_ends_the_run() -> None:
+    run = Run(strategy=Hybrid(accept_after=1, accept_floor=0.5), limits=Limits(waits=1))
+    run.lap(tests=red("a", score=0.8))
+    goes_on(run, Reply(error="network"))
+    goes_on(run, Reply(error="network"))
+
+    assert run.ending.outcome is Outcome.ACCEPTED
+
+
+def test_what_the_last_attempt_left_is_kept_when_waiting_ends_the_run() -> None:
+    run = Run(limits=Limits(waits=1))
+    run.lap(tests=red("a"))
+    goes_on(run, Reply(error="network"))
+    goes_on(run, Reply(error="network"))
+
+    assert run.step == TakeSnapshot(lap=2, phase="final")

@@ -1,12 +1,17 @@
 """What an event keeps of long texts; the journal's lines stay small whatever the world says."""
 
+import re
+
 import pytest
 from msgspec import json
 
+from tests.core.helpers import Run, Turn, gate
+from untilgreen.core.brief import QUOTE_BUDGET, compose
 from untilgreen.core.events import GateChecked, TurnEnded
 from untilgreen.core.excerpt import FINDINGS_BYTES, fit, kept_reply, kept_verdict, trim
 from untilgreen.core.fingerprint import fingerprint, sketch
 from untilgreen.core.model import Finding, Reply, Verdict
+from untilgreen.core.step import Work
 
 MOST = 64 * 1024
 MEGABYTE = 1_000_000
@@ -141,3 +146,34 @@ def test_only_an_output_that_names_nothing_is_sketched() -> None:
     assert kept_verdict(Verdict(status="fail", excerpt=text)).sketch
     assert kept_verdict(Verdict(status="pass", excerpt=text)).sketch == ()
     assert kept_verdict(Verdict(status="fail", excerpt=text, findings=(Finding(id="a"),))).sketch == ()
+
+
+def test_what_is_said_to_be_left_out_is_what_was_left_out() -> None:
+    text = "\x01" * 1_000_000
+
+    found = re.fullmatch(r"(.*)\n\[… ([\d,]+) characters left out …\]\n(.*)", fit(text, 1000), re.DOTALL)
+
+    assert found is not None
+    assert int(found[2].replace(",", "")) == len(text) - len(found[1]) - len(found[3])
+
+
+@pytest.mark.parametrize("budget", [0, -5])
+def test_without_room_no_text_is_kept(budget: int) -> None:
+    assert trim("x" * 1000, budget) == "\n[… 1,000 characters left out …]\n"
+
+
+def test_very_many_red_gates_share_the_budget() -> None:
+    names = [f"g{number}" for number in range(280)]
+    run = Run(*(gate(name) for name in names))
+    long = Verdict(status="fail", findings=(Finding(id="i" * 500),), excerpt="e" * 12_000)
+    run.lap(Turn(), **dict.fromkeys(names, long))
+    run.until(Work)
+
+    assert len(compose(run.state).text) < QUOTE_BUDGET + 200 * len(names)
+
+
+def test_a_turn_with_many_denials_stays_under_64_kb() -> None:
+    denied = tuple(f"Bash({number} " + "z" * 980 + ")" for number in range(500))
+    reply = Reply(text="x" * 23_900, detail="y" * 3_900, denied=denied, error="permission")
+
+    assert len(json.encode(TurnEnded(at=1.0, lap=1, reply=kept_reply(reply)))) < MOST

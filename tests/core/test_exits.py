@@ -92,3 +92,10 @@ def test_a_run_that_waits_for_a_person_has_its_code() -> None:
     paused.arrive(Pause(at=0.0))
 
     assert exit_code(asked.state) == exit_code(paused.state) == 5
+
+
+def test_an_optional_gate_that_is_broken_is_not_why_a_run_was_blocked() -> None:
+    run = Run(gate("secrets", on_fail="stop"), gate("style", required=False))
+    run.lap(secrets=red("key"), style=BROKEN)
+
+    assert exit_code(run.end()) == 1

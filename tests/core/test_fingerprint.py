@@ -156,3 +156,8 @@ def test_a_sketch_stays_small_however_long_the_text() -> None:
     assert (
         len(sketch("\n".join(f"{word} {other}" for word in words(900) for other in words(3)))) == SKETCH_SIZE
     )
+
+
+def test_different_short_texts_are_not_alike() -> None:
+    one, other = "red green purple yellow pink blue", "grey amber pear plum lime lemon"
+    assert similarity(sketch(one), sketch(other)) == 0.0

@@ -30,6 +30,7 @@ from untilgreen.core.model import Outcome, PartSpec, Plan, Reply, Usage
 from untilgreen.core.receive import Answer, Cancel, Pause, Resume, Steer
 from untilgreen.core.state import RunState
 from untilgreen.core.step import CheckGates, Decide, Halt, Restore, TakeSnapshot, Work
+from untilgreen.core.strategies.manual import Manual
 from untilgreen.errors import JournalDamaged
 
 STARTED = RunStarted(at=1.0, run="r1", plan=Plan(task="t", gates=(gate(),)))
@@ -262,6 +263,19 @@ def test_on_request_what_the_dead_driver_left_is_thrown_away_first() -> None:
     run.lap(Turn(tree="tree-1"), tests=red("a"))
     assert run.until(Work).attempt == 2
     assert run.state.tree == "tree-1"
+
+
+def test_a_lap_that_began_with_a_restore_is_rewound_like_any_other() -> None:
+    run = Run(strategy=Manual(), answers=True, on_interrupt="rewind")
+    run.lap(tests=red("a"))
+    run.arrive(Answer(at=0.0, choice="rollback", argument="0"))
+    run.perform(run.until(Decide), Turn())
+    run.offer()
+    run.restart()
+
+    restore = run.until(Restore)
+
+    assert (restore.snapshot, restore.why) == ("tree-0", "the turn was interrupted")
 
 
 def test_drivers_that_die_again_and_again_end_the_run() -> None:
@@ -500,3 +514,29 @@ def test_nothing_is_remembered_that_is_not_in_the_journal() -> None:
     assert kept(run) == run.state
     assert run.state.outcome is Outcome.CONVERGED
     assert not isinstance(run.step, Decide)
+
+
+def test_the_baseline_knows_how_long_it_took() -> None:
+    run = Run(baseline=True, started=1_700_000_000.0)
+    run.lap(tests=red("a"))
+
+    assert run.state.baseline is not None
+    assert run.state.baseline.duration < 60
+
+
+def test_time_runs_in_a_turn_though_a_pause_was_asked_for() -> None:
+    run = Run()
+    run.offer()
+    run.arrive(Pause(at=0.0))
+    before = run.state.elapsed
+    run.record(TurnEnded(at=run.state.now + 600.0, lap=1, reply=Reply(text="x")))
+
+    assert run.state.elapsed == before + 600.0
+
+
+def test_a_verdict_of_a_gate_that_the_plan_does_not_know_is_damage() -> None:
+    run = Run()
+    run.until(CheckGates)
+
+    with pytest.raises(JournalDamaged, match="'nope'"):
+        run.record(GateChecked(at=20.0, lap=1, gate="nope", verdict=PASS))

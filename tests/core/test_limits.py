@@ -20,7 +20,7 @@ from untilgreen.core.limits import (
     waited_too_long,
 )
 from untilgreen.core.model import Outcome, Reply
-from untilgreen.core.step import Work
+from untilgreen.core.step import Decide, Work
 from untilgreen.errors import ConfigError
 
 
@@ -226,6 +226,7 @@ def test_without_a_cost_limit_nobody_minds_unknown_cost() -> None:
 
     assert run.state.ending is None
     assert run.state.spent.unpriced == 1
+    assert run.state.spent.cost == run.last.cost == 0.0
 
 
 def test_unknown_cost_can_be_estimated_from_the_tokens() -> None:
@@ -277,3 +278,22 @@ def test_time_that_nobody_drove_does_not_count() -> None:
 
     assert run.state.elapsed == elapsed
     assert breached(run.state) is None
+
+
+def goes_on(run: Run, reply: Reply, seconds: float = 1.0) -> None:
+    """A turn that ends with this reply, and what is decided about it."""
+    run.perform(run.until(Decide, Turn(reply=reply, seconds=seconds)), Turn())
+
+
+def test_money_that_a_rate_limited_turn_has_spent_is_judged_before_more_is_spent() -> None:
+    run = Run(limits=Limits(cost="$5"))
+    goes_on(run, priced(6.0, error="rate_limited"))
+
+    assert run.ending.metadata == {"limit": "cost"}
+
+
+def test_time_that_a_rate_limited_turn_has_used_is_judged_before_another() -> None:
+    run = Run(limits=Limits(time="1m"))
+    goes_on(run, Reply(error="rate_limited"), seconds=100)
+
+    assert run.ending.metadata == {"limit": "time"}

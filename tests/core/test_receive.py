@@ -206,6 +206,7 @@ def test_a_stop_where_no_turn_is_under_way_ends_the_run_at_once(point: Callable[
 
     assert run.until(Conclude).outcome is Outcome.CANCELLED
     assert run.ending.reason == "enough"
+    assert run.state.asked is None
 
 
 @pytest.mark.parametrize("point", [in_a_turn, in_the_gates])
@@ -362,3 +363,12 @@ def test_a_gate_question_takes_its_three_answers() -> None:
     run.lap(tests=red("a"))
 
     assert [refusal(run.state, answer(choice)) for choice in ("continue", "accept", "stop")] == ["", "", ""]
+
+
+def test_an_absurdly_long_lap_number_is_refused_like_any_other() -> None:
+    run = Run(strategy=Manual(), answers=True)
+    run.lap(tests=red("a"))
+
+    assert "needs a lap from 0 to 1" in refusal(
+        run.state, Answer(at=0.0, choice="rollback", argument="9" * 5000)
+    )

@@ -127,3 +127,15 @@ def test_a_duration_is_shown_as_a_person_would_write_it(seconds: float, shown: s
 def test_infinity_and_its_like_are_refused_with_the_word_for_it(read: Any, value: float) -> None:
     with pytest.raises(ConfigError, match="unlimited"):
         read(value, "limits.x")
+
+
+@pytest.mark.parametrize("written", ["0.5", "1.5", "0.0001k"])
+def test_a_count_in_words_is_whole_too(written: str) -> None:
+    with pytest.raises(ConfigError, match="must be a whole number"):
+        count(written, "limits.iterations")
+
+
+@pytest.mark.parametrize("written", [float("inf"), float("nan")])
+def test_infinity_is_no_count(written: float) -> None:
+    with pytest.raises(ConfigError, match="unlimited"):
+        count(written)

@@ -23,7 +23,10 @@ LONGEST_MESSAGE = 300
 MOST_CHANGES = 20
 
 # Alone on a line the promise is always a claim, so a brief that an agent may repeat never shows it so.
-_LONE_TAG = re.compile(r"^[^\S\n]*(<promise>[^\n]*</promise>)[^\S\n]*$", re.IGNORECASE | re.MULTILINE)
+_TAG = re.compile(r"<promise>\s*([^\n]*?)\s*</promise>", re.IGNORECASE)
+_LONE_TAG = re.compile(
+    r"^((?:(?!\n)[\W_])*)(<promise>[^\n]*</promise>)(?=(?:(?!\n)[\W_])*$)", re.IGNORECASE | re.MULTILINE
+)
 _TURN_FAILED = {
     "crash": "Your last turn ended with an error before it was finished",
     "timeout": "Your last turn ran out of time; work in smaller steps",
@@ -52,10 +55,11 @@ def compose(state: RunState) -> Brief:
     lap = state.open
     number = lap.number if lap else len(state.iterations) + 1
     keeps_session = state.plan.session == "continue" and not (lap and lap.fresh)
-    text = "\n\n".join(section for section in _sections(state, number) if section)
+    told = "\n\n".join(section for section in _sections(state, number) if section)
+    text = _TAG.sub(r"<promise>\1</promise>", "\n".join(told.splitlines()))
     return Brief(
         lap=number,
-        text=_LONE_TAG.sub(r"(quoted) \1", text),
+        text=_LONE_TAG.sub(r"\1(quoted) \2", text),
         session=state.sessions.get(state.agent) if keeps_session else None,
         budget=money_left(state),
         commands=tuple(gate.shown_as for gate in state.plan.gates if gate.shown_as),

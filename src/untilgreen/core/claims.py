@@ -11,7 +11,7 @@ from untilgreen.core.model import Promise
 TOKENS = frozenset({"TASK_COMPLETE", "TASK_COMPLETED", "DONE", "[COMPLETE]", "[TASK COMPLETE]", "[DONE]"})
 """Bare words that count as a whole last line, where a strategy asks for them."""
 
-_FENCE = re.compile(r" {0,3}(```+|~~~+)")
+_FENCE = re.compile(r"\s*(?:(?:[-*+>]|\d+[.)])\s+)*(```+(?=[^`]*$)|~~~+)(.*)")
 _NEIGHBOURS = 2
 
 
@@ -55,10 +55,10 @@ def _words(text: str) -> str:
 def _without_fences(text: str) -> str:
     kept: list[str] = []
     fence = ""
-    for line in text.splitlines():
+    for line in text.split("\n"):
         mark = _FENCE.match(line)
         if fence:
-            if mark and mark[1].startswith(fence):
+            if mark and mark[1].startswith(fence) and not mark[2].strip():
                 fence = ""
         elif mark:
             fence = mark[1]
@@ -68,4 +68,4 @@ def _without_fences(text: str) -> str:
 
 
 def _last_line(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+    return next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "")

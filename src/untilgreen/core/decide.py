@@ -34,7 +34,7 @@ def decide(state: RunState, policy: Policy, at: float) -> Event:
     if lap is None:
         return _after_an_answer(state, policy, at)
     if lap.reply is not None and lap.reply.error in ("auth", *BACKOFF):
-        return _not_a_lap(state, lap, at)
+        return _not_a_lap(state, policy, lap, at)
     at = max(at, state.now)
     seen = close(replace(state, now=at, elapsed=state.elapsed + at - state.now), lap)
     if lap.number == 0:
@@ -228,10 +228,12 @@ def unrunnable(verdict: Verdict) -> bool:
     return verdict.status == "error" and not any(finding.id == "timeout" for finding in verdict.findings)
 
 
-def _not_a_lap(state: RunState, lap: Open, at: float) -> Event:
+def _not_a_lap(state: RunState, policy: Policy, lap: Open, at: float) -> Event:
     """The agent could not work for a reason that passes, or that only a person can mend."""
     reply = lap.reply
     assert reply is not None and reply.error is not None  # noqa: PT018 - decide looked
+    if spent := breached_apart_from_laps(state):
+        return Decided(at=at, lap=lap.number - 1, decision=_exhausted(state, policy, spent.reason, ()))
     if reply.error == "auth":
         return Halted(at=at, cause="auth", detail=reply.detail)
     first, longest = BACKOFF[reply.error]
@@ -243,10 +245,7 @@ def _not_a_lap(state: RunState, lap: Open, at: float) -> Event:
             return AgentSwitched(at=at, agent=following[0], reason=f"{state.agent} is out of quota")
         return Halted(at=at, cause="quota", detail=reply.detail)
     if breach:
-        ending = Finish(
-            outcome=Outcome.EXHAUSTED, reason=f"limit {breach.reason}", metadata={"limit": breach.limit}
-        )
-        return Decided(at=at, lap=lap.number - 1, decision=ending)
+        return Decided(at=at, lap=lap.number - 1, decision=_exhausted(state, policy, breach.reason, ()))
     return Paused(at=at, until=until, cause=reply.error, reason=f"{reply.error}: {reply.detail}".rstrip(": "))
 
 

@@ -14,14 +14,16 @@ FINDINGS_BYTES = 32_000
 MESSAGE_BYTES = 1_000
 EXCERPT_BYTES = 12_000
 MOST_DENIALS = 50
+DENIAL_BYTES = 200
 
 
 def trim(text: str, budget: int) -> str:
     """Head and tail of a text that is too long, with what was left out said between them."""
     if len(text) <= budget:
         return text
-    head, tail = budget // 3, budget - budget // 3
-    return f"{text[:head]}\n[… {len(text) - head - tail:,} characters left out …]\n{text[-tail:]}"
+    head = max(budget, 0) // 3
+    rest = len(text) - (max(budget, 0) - head)
+    return f"{text[:head]}\n[… {rest - head:,} characters left out …]\n{text[rest:]}"
 
 
 def sound(text: str) -> str:
@@ -31,12 +33,12 @@ def sound(text: str) -> str:
 
 def fit(text: str, budget: int) -> str:
     """Sound, and trimmed until it takes no more than so many bytes of JSON; escapes make that more."""
-    text = sound(text)
+    text = kept = sound(text)
     length = len(text)
-    while len(json.encode(text)) > budget:
+    while len(json.encode(kept)) > budget:
         length = min(length, budget) * 3 // 4
-        text = trim(text, length)
-    return text
+        kept = trim(text, length)
+    return kept
 
 
 def kept_reply(reply: Reply) -> Reply:
@@ -45,7 +47,7 @@ def kept_reply(reply: Reply) -> Reply:
         reply,
         text=fit(reply.text, REPLY_BYTES),
         detail=fit(reply.detail, DETAIL_BYTES),
-        denied=tuple(fit(name, MESSAGE_BYTES) for name in reply.denied[:MOST_DENIALS]),
+        denied=tuple(fit(name, DENIAL_BYTES) for name in reply.denied[:MOST_DENIALS]),
         size=len(reply.text),
         digest=fingerprint(reply.text),
         sketch=sketch(reply.text),

@@ -38,8 +38,9 @@ _OF_SIGNAL = {"SIGINT": SIGINT, "SIGTERM": SIGTERM, "SIGHUP": SIGHUP}
 def exit_code(state: RunState) -> int:
     """The code for a run as it was left."""
     if state.outcome is Outcome.BLOCKED and state.last is not None:
-        broken = any(unrunnable(verdict) for verdict in state.last.verdicts.values())
-        return GATE if broken else NOT_GREEN
+        seen = state.last.verdicts
+        ours = [gate.name for gate in state.plan.gates if gate.required or gate.on_fail == "stop"]
+        return GATE if any(name in seen and unrunnable(seen[name]) for name in ours) else NOT_GREEN
     if state.outcome is not None:
         return _OF_OUTCOME[state.outcome]
     if state.away is not None:

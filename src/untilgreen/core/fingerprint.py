@@ -7,6 +7,7 @@ compared without their whole outputs.
 import re
 from hashlib import blake2b
 from heapq import nsmallest
+from itertools import pairwise
 from zlib import crc32
 
 SKETCH_SIZE = 256
@@ -85,9 +86,9 @@ def sketch(text: str) -> tuple[int, ...]:
     if len(words) < FEWEST_WORDS:
         return ()
     ends = [place for place, word in enumerate(map(crc32, words), 1) if not word & _BOUNDARY]
-    starts = [0, *ends]
-    ends.append(len(words))
-    chunks = {crc32(b" ".join(words[start:end])) for start, end in zip(starts, ends, strict=True)}
+    if not ends or ends[-1] < len(words):
+        ends.append(len(words))
+    chunks = {crc32(b" ".join(words[start:end])) for start, end in pairwise([0, *ends])}
     return tuple(nsmallest(SKETCH_SIZE, chunks))
 
 

@@ -36,6 +36,7 @@ from untilgreen.core.events import (
 from untilgreen.core.measure import close
 from untilgreen.core.model import REMEMBERS, Outcome, Reply, Spent, Usage
 from untilgreen.core.state import FAILURES, WAITS, Note, Open, RunState
+from untilgreen.core.step import undecided
 from untilgreen.errors import JournalDamaged
 
 
@@ -57,7 +58,7 @@ def apply(state: RunState | None, event: Event) -> RunState:
             plan=event.plan,
             now=event.at,
             agent=event.plan.agents[0].name,
-            open=Open(number=0 if event.plan.baseline else 1),
+            open=Open(number=0 if event.plan.baseline else 1, started=event.at),
         )
     if state is None:
         raise JournalDamaged(f"The journal begins with {type(event).__name__} instead of RunStarted.")
@@ -103,7 +104,7 @@ def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case 
         case Steered():
             return replace(state, notes=(*state.notes, Note(id=event.id, text=event.note, by=event.by)))
         case StopRequested():
-            begun = lap is not None and lap.offered
+            begun = lap is not None and lap.offered and undecided(state) is None
             ending = state.ending or (None if begun else _cancelled(event.reason))
             return replace(state, stop=event, ending=ending, asked=None if ending else state.asked)
         case Cancelled():
@@ -130,7 +131,9 @@ def _tick(state: RunState, event: Event) -> RunState:
     passed = now - state.now
     if state.pause is not None and state.pause.cause is not None:
         return replace(state, now=now, waited=state.waited + passed)
-    still = state.pause or state.asked or state.halted or state.away or isinstance(event, Attached)
+    resting = state.pause and not (state.open and state.open.offered)  # a pause lets the lap under way go on
+    person = resting or state.asked or state.halted or state.away or undecided(state)
+    still = person or isinstance(event, Attached)
     return replace(state, now=now, elapsed=state.elapsed if still else state.elapsed + passed)
 
 
@@ -202,6 +205,10 @@ def _turn_ended(state: RunState, lap: Open, event: TurnEnded) -> RunState:
 
 
 def _gate_checked(state: RunState, lap: Open, event: GateChecked) -> RunState:
+    if event.gate not in {gate.name for gate in state.plan.gates}:
+        raise JournalDamaged(
+            f"The journal has a verdict of gate {event.gate!r}, which the plan does not know."
+        )
     judged = replace(lap, verdicts={**lap.verdicts, event.gate: event.verdict})
     if state.plan.gate(event.gate).kind not in REMEMBERS or event.verdict.status not in ("pass", "fail"):
         return replace(state, open=judged)
@@ -216,7 +223,7 @@ def _decided(state: RunState, event: Decided) -> RunState:
     elif state.iterations and state.iterations[-1].number == event.lap:
         seen = replace(state.iterations[-1], decision=event.decision)
         state = replace(state, iterations=(*state.iterations[:-1], seen))
-    state = replace(state, open=None, asked=None, answer=None)
+    state = replace(state, asked=None, answer=None)
     match event.decision:
         case Finish():
             return replace(state, ending=event.decision)
@@ -261,7 +268,12 @@ def _again(state: RunState, lap: Open) -> RunState:
         usage=lap.usage,
         cost=lap.cost,
     )
-    return replace(state, open=retry, notes_told=lap.notes_from if lap.offered else state.notes_told)
+    return replace(
+        state,
+        open=retry,
+        notes_told=lap.notes_from if lap.offered else state.notes_told,
+        ending=_cancelled(state.stop.reason) if state.stop else state.ending,
+    )
 
 
 def _add(one: Usage, other: Usage) -> Usage:

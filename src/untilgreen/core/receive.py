@@ -184,5 +184,6 @@ def _is_lap(state: RunState, argument: str | None) -> bool:
         argument is not None
         and argument.isascii()
         and argument.isdigit()
+        and len(argument) < 10
         and state.snapshot_of(int(argument)) is not None
     )

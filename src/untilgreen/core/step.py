@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from untilgreen.core.decision import Finish
 from untilgreen.core.events import Phase
@@ -148,7 +149,7 @@ def still_wanted(step: Step, state: RunState) -> bool:
 
 def _last_things(state: RunState, finish: Finish) -> Step:
     lap = state.open
-    if lap is not None and lap.offered and lap.snapshot is None:
+    if lap is not None and lap.snapshot is None and (lap.offered or (lap.attempt > 1 and lap.base is None)):
         return TakeSnapshot(lap=lap.number, phase="final")
     target = finish.leave
     if target is None and state.plan.leave == "best" and finish.outcome in _LEAVES_THE_BEST and state.best:
@@ -200,7 +201,9 @@ def _lap_step(state: RunState, lap: Open) -> Step:
         return TakeSnapshot(lap=lap.number, phase="turn")
     gates = _gates_due(state, lap)
     if gates is not None:
-        return AwaitAnswer(until=None) if undecided(state) else gates
+        waiting = [gate.name for gate in _waiting(state, lap, gates)]
+        runs = tuple(name for name in gates.gates if name not in waiting)
+        return replace(gates, gates=runs) if runs else AwaitAnswer(until=None)
     if is_green(state.plan, lap.verdicts) and not lap.confirmed:
         return TakeSnapshot(lap=lap.number, phase="confirm")
     return Decide(lap=lap.number)
@@ -212,9 +215,14 @@ def undecided(state: RunState) -> GateSpec | None:
     due = _gates_due(state, lap) if lap is not None and lap.snapshot is not None else None
     if lap is None or due is None:
         return None
+    waiting = _waiting(state, lap, due)
+    return waiting[0] if len(waiting) == len(due.gates) else None
+
+
+def _waiting(state: RunState, lap: Open, due: CheckGates) -> list[GateSpec]:
+    """Approvals that not enough people have spoken about."""
     gates = [state.plan.gate(name) for name in due.gates]
-    waiting = [gate for gate in gates if gate.kind == APPROVAL_GATE and foregone(state, lap, gate) is None]
-    return waiting[0] if len(waiting) == len(gates) else None
+    return [gate for gate in gates if gate.kind == APPROVAL_GATE and foregone(state, lap, gate) is None]
 
 
 def _gates_due(state: RunState, lap: Open) -> CheckGates | None:

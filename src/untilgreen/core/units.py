@@ -28,13 +28,11 @@ def duration(value: float | str, key: str = "duration") -> float:
 def count(value: float | str, key: str = "count") -> int:
     """A whole number, from itself or from text such as `200k` or `2M`."""
     if not isinstance(value, str):
-        if int(_number(value, key)) != value:
-            raise ConfigError(f"{key} = {value!r} must be a whole number.")
-        return int(_positive(value, key, value))
+        return _whole(_number(value, key), key, value)
     match = _COUNT.fullmatch(value.strip())
     if not match:
         raise ConfigError(f"{key} = {value!r} is no count. Write it like 20, '200k' or '2M'.")
-    return int(_positive(float(match[1]) * _TIMES[match[2].lower()], key, value))
+    return _whole(float(match[1]) * _TIMES[match[2].lower()], key, value)
 
 
 def money(value: float | str, key: str = "money") -> float:
@@ -67,6 +65,13 @@ def _number(value: float, key: str) -> float:
     if not isfinite(number):
         raise ConfigError(f"{key} = {value!r} is no number. For no ceiling at all write {UNLIMITED!r}.")
     return number
+
+
+def _whole(number: float, key: str, written: object) -> int:
+    whole = round(_positive(number, key, written))
+    if whole < 1 or abs(whole - number) > 1e-6:
+        raise ConfigError(f"{key} = {written!r} must be a whole number.")
+    return whole
 
 
 def _positive(number: float, key: str, written: object) -> float:

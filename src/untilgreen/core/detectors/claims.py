@@ -25,11 +25,11 @@ class Claims(Struct, frozen=True, kw_only=True):
         last = state.iterations[-1]
         if not last.claim:
             return None
-        since = state.iterations[-(last.since_best + 1) :]
+        false = [lap.number for lap in state.iterations if lap.claim and not lap.awaiting_claim]
         return Signal(
             kind="claims",
             strength="stuck",
-            laps=tuple(lap.number for lap in since if lap.claim),
+            laps=tuple(false[-last.rejected :]),
             evidence=f"{last.rejected} claims of being done, each with red gates",
             advice=f"You claimed {last.rejected} times to be done while gates were red. Run them first.",
             confidence=0.95,

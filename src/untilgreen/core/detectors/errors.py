@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from untilgreen.core.excerpt import trim
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import RunState
+
+_LONGEST = 300
+_SHOWN = 5
 
 
 class Errors(Struct, frozen=True, kw_only=True):
@@ -18,8 +22,9 @@ class Errors(Struct, frozen=True, kw_only=True):
         last = state.iterations[-1]
         if last.reply.error is None and not last.reply.denied:
             return None
-        denied = f"denied: {', '.join(last.reply.denied)}" if last.reply.denied else ""
-        what = f"{last.reply.error}: {last.reply.detail}".rstrip(": ") if last.reply.error else "permission"
+        denied = f"denied: {_listed(last.reply.denied)}" if last.reply.denied else ""
+        detail = trim(last.reply.detail, _LONGEST)
+        what = f"{last.reply.error}: {detail}".rstrip(": ") if last.reply.error else "permission"
         return Signal(
             kind="errors",
             strength="nudge",
@@ -27,3 +32,8 @@ class Errors(Struct, frozen=True, kw_only=True):
             evidence="; ".join(part for part in (what, denied) if part),
             confidence=0.6,
         )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if names[_SHOWN:] else ""
+    return ", ".join(names[:_SHOWN]) + more

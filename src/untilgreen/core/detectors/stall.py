@@ -23,11 +23,11 @@ class Stall(Struct, frozen=True, kw_only=True):
         if not state.iterations or state.iterations[-1].since_best < self.laps:
             return None
         last = state.iterations[-1]
-        best = state.best.lap if state.best else 0
+        best = next((lap.number for lap in reversed(state.iterations) if not lap.since_best), 0)
         return Signal(
             kind="stall",
             strength="nudge",
-            laps=tuple(lap.number for lap in state.iterations[-last.since_best :]),
+            laps=tuple(lap.number for lap in state.iterations[best:] if not lap.awaiting_claim),
             evidence=f"no better lap than {best} for {last.since_best} laps",
             advice=f"Nothing got better for {last.since_best} laps, since lap {best}. Try another way.",
             confidence=0.7,
