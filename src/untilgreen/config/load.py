@@ -35,6 +35,8 @@ class Request:
     max_iterations: str | None = None
     sets: Sequence[str] = ()
     task: str | None = None
+    taskless: bool = False
+    """Whether the spec is only looked at, so that nothing has to be wanted."""
     env: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -46,15 +48,18 @@ class Loaded:
     layers: Layers
     base: Path
     path: Path | None
+    written: Mapping[str, Any] = field(default_factory=dict)
+    """All that the file says, its profiles included."""
 
 
 def load(request: Request) -> Loaded:
     """Read every source and check the whole."""
     path, shown = _spec_file(request)
     layers, profiles = Layers(), Profiles({}, Source(""))
+    written: Mapping[str, Any] = {}
     if path is not None:
-        values, source = read(path, shown)
-        common, profiles = split(values, source)
+        written, source = read(path, shown)
+        common, profiles = split(written, source)
         layers.add(common, source)
     _add_profile(layers, profiles, request)
     _add_environment(layers, request.env)
@@ -63,7 +68,8 @@ def load(request: Request) -> Loaded:
     if request.max_iterations is not None:
         add_ceiling(layers, request.max_iterations, spared=sets)
     base = path.parent if path else request.start.absolute()
-    return Loaded(spec=parse(layers, _task(request, layers, base)), layers=layers, base=base, path=path)
+    spec = parse(layers, _task(request, layers, base), needed=not request.taskless)
+    return Loaded(spec=spec, layers=layers, base=base, path=path, written=written)
 
 
 def _spec_file(request: Request) -> tuple[Path | None, str]:

@@ -24,13 +24,13 @@ _LIMIT = re.compile(r"limits\.(\w+)")
 _TAG = re.compile(r"</?promise>", re.IGNORECASE)
 
 
-def parse(layers: Layers, task: str | None) -> Spec:
+def parse(layers: Layers, task: str | None, *, needed: bool = True) -> Spec:
     """Check every key by itself, and then whether they make sense together."""
     check(layers)
     _check_pairs(layers)
     file = msgspec.convert(layers.values, SpecFile)
     return Spec(
-        task=_task(task if task is not None else file.task),
+        task=_task(task if task is not None else file.task, needed=needed),
         agents=_agents(layers, file),
         strategy=part_of(layers, ("strategy",), file.strategy, default=STRATEGY),
         detectors=parts_of(layers, "detectors", file.detectors),
@@ -141,9 +141,9 @@ def _check_promise(layers: Layers, promise: str) -> None:
         )
 
 
-def _task(task: str | None) -> str:
+def _task(task: str | None, *, needed: bool) -> str:
     wanted = (task or "").strip()
-    if not wanted:
+    if not wanted and needed:
         raise ConfigError(
             "There is no task. Give it as an argument, with -f FILE, on stdin, or as `task` in the spec."
         )

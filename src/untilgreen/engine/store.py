@@ -146,7 +146,7 @@ class Store:
             git_root=str(git_root.resolve()) if git_root else "",
             title=title,
         )
-        with self._used():
+        with self.used():
             for folder in (self.state_dir, self._runs):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             run = self._claim(now)
@@ -158,7 +158,7 @@ class Store:
 
     def runs(self, workspace: Path | None = None) -> list[RunFolder]:
         """Every run, or those of a workspace, newest first."""
-        with self._used():
+        with self.used():
             paths = sorted(self._runs.iterdir(), reverse=True) if self._runs.exists() else []
         found = [RunFolder(path) for path in paths if _ID.fullmatch(path.name)]
         found = [run for run in found if run.complete]
@@ -208,7 +208,8 @@ class Store:
         return f"There is no run {text!r}.{guess} `untilgreen list --all` shows all runs."
 
     @contextmanager
-    def _used(self) -> Iterator[None]:
+    def used(self) -> Iterator[None]:
+        """Trouble with the directory, inside, becomes a sentence."""
         try:
             yield
         except OSError as error:

@@ -26,7 +26,7 @@ from untilgreen.core.rules import Detector
 from untilgreen.errors import ConfigError, JournalError, UserError
 from untilgreen.gates.integrity import IntegrityGate
 from untilgreen.gates.integrity.rerun import repeated, seconds
-from untilgreen.plugins import Created, Kind, registry, source_of
+from untilgreen.plugins import Created, Kind, is_place, registry, source_of
 from untilgreen.ports import Agent, Gate, Notifier
 from untilgreen.workspace.export import Exporter
 from untilgreen.workspace.git import GitWorkspace
@@ -76,6 +76,26 @@ def plan_of(loaded: Loaded, start: Path) -> Plan:
         labels=spec.file.labels,
         workspace={**spec.workspace, BASE: str(base), START: str(start)},
     )
+
+
+def check_installed(loaded: Loaded) -> None:
+    """Find wrong names and options of what is installed, without running any code of the workspace."""
+    spec, base, places = loaded.spec, loaded.base.absolute(), _Places(loaded.layers)
+    parts: tuple[tuple[Kind, str, tuple[PartSpec, ...]], ...] = (
+        ("strategy", "strategy", (spec.strategy,)),
+        ("agent", "agents", spec.agents),
+        ("detector", "detectors", spec.detectors),
+        ("notifier", "notify", spec.notify),
+    )
+    for kind, key, named in parts:
+        for part in named:
+            if not is_place(part.use or part.name):
+                with places.of(key, kind):
+                    _made(kind, part, base)
+    for gate in spec.gates:
+        if not is_place(gate.kind) and gate.kind != JUDGE_GATE:
+            with places.of(("gates", gate.name)):
+                _known_gate(gate, base)
 
 
 class _Places:

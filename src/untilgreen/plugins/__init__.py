@@ -20,9 +20,18 @@ from untilgreen.core.model import PartSpec
 from untilgreen.errors import ConfigError, UnknownPlugin, UserError, nearest
 from untilgreen.plugins.kinds import BUILT_IN, Kind, contract_of
 from untilgreen.plugins.making import make
-from untilgreen.plugins.places import Factory, InFile, InModule, from_file, from_module, place_of, source_of
+from untilgreen.plugins.places import (
+    Factory,
+    InFile,
+    InModule,
+    from_file,
+    from_module,
+    is_place,
+    place_of,
+    source_of,
+)
 
-__all__ = ["Created", "Factory", "Kind", "PluginInfo", "Plugins", "registry", "source_of"]
+__all__ = ["Created", "Factory", "Kind", "PluginInfo", "Plugins", "is_place", "registry", "source_of"]
 
 _SHORT_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 

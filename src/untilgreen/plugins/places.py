@@ -57,6 +57,11 @@ def place_of(name: str) -> InFile | InModule | None:
     return None
 
 
+def is_place(name: str) -> bool:
+    """Whether a name says where code is, in place of the short name of something installed."""
+    return place_of(name) is not None
+
+
 def source_of(name: str, base: Path | None = None) -> Path | None:
     """The file that a name points to, there or not, which a run has to copy; None for what is installed."""
     place = place_of(name)

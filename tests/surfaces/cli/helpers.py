@@ -106,6 +106,10 @@ class Terminal:
             while chunk := os.read(self._ours, 65536):
                 self._got.append(chunk)
 
+    def type(self, text: str) -> None:
+        """What a person types; it waits there until it is read."""
+        os.write(self._ours, text.encode())
+
     def end(self) -> tuple[int, str]:
         """Its exit code, and everything that stood on the terminal."""
         code = self.process.wait(timeout=PATIENCE_SECONDS)

@@ -16,7 +16,7 @@ stage = 2
 def waiting(cli: Cli) -> str:
     """A run whose work is green and which nobody has looked at."""
     (cli.place / "untilgreen.toml").write_text(GATES)
-    done = cli("run", "Make it.", "-a", cli.agent("cat > /dev/null\ntouch done\n"), "--no-input")
+    done = cli("run", "Make it.", "--trust", "-a", cli.agent("cat > /dev/null\ntouch done\n"), "--no-input")
     assert done.code == 5, done.err
     assert "waits for ann, bob to approve" in done.out
     assert "untilgreen answer" in done.out

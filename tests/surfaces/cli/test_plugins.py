@@ -36,7 +36,7 @@ def test_a_gate_that_the_agent_rewrites_in_the_middle_of_a_run_changes_nothing(c
     cheat = cli.agent("cat > /dev/null\ncp blind.py checks/gate.py\n")
 
     limited = ("--max-iterations", "2", "--json")
-    done = cli("run", "Mend it.", "--agent", cheat, *limited)
+    done = cli("run", "Mend it.", "--trust", "--agent", cheat, *limited)
 
     assert done.code == 3
     findings = [lap["verdicts"]["todos"]["findings"] for lap in done.result["iterations"]]
@@ -45,7 +45,7 @@ def test_a_gate_that_the_agent_rewrites_in_the_middle_of_a_run_changes_nothing(c
 
 def test_a_run_goes_on_with_the_gate_that_it_began_with(cli: Cli) -> None:
     write(cli.place, {"checks/gate.py": NO_TODOS, "untilgreen.toml": GATE_SPEC, "work.txt": "TODO\n"})
-    assert cli("run", "Mend it.", "--agent", "cmd:./absent.sh").code == 4
+    assert cli("run", "Mend it.", "--trust", "--agent", "cmd:./absent.sh").code == 4
     write(
         cli.place,
         {"checks/gate.py": "raise SystemExit('gone')\n", "absent.sh": "#!/bin/sh\necho > work.txt\n"},

@@ -117,7 +117,7 @@ def test_toml_that_is_none_is_named_with_its_line(cli: Cli, said: Say) -> None:
 def test_the_task_can_be_an_argument_a_file_stdin_or_in_the_spec(cli: Cli) -> None:
     agent = cli.agent("touch done\n")
     write(cli.place, {"TASK.md": "From a file.\n", ".gitignore": "done\n"})
-    flags = ("--agent", agent, *GATE, "--json", "--quiet")
+    flags = ("--agent", agent, *GATE, "--json", "--quiet", "--trust")
 
     def task(*arguments: str, stdin: str = "") -> str:
         (cli.place / "done").unlink(missing_ok=True)
@@ -185,7 +185,7 @@ def test_values_come_from_the_file_the_environment_and_flags_the_later_the_stron
     write(cli.place, {"untilgreen.toml": spec})
     env = {"UNTILGREEN_LIMITS__ERRORS": "5", "UNTILGREEN_LIMITS__ITERATIONS": "5"}
 
-    plan = cli("run", "Mend it.", "--max-iterations", "1", "--json", env=env).events[0]["plan"]
+    plan = cli("run", "Mend it.", "--max-iterations", "1", "--json", "--trust", env=env).events[0]["plan"]
 
     assert (plan["limits"]["iterations"], plan["limits"]["errors"]) == (1, 5)
     assert plan["limits"]["time"] == 7 * 3600

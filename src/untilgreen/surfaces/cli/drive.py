@@ -31,6 +31,7 @@ from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.look import me, summarise
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Place, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tell, version_line
+from untilgreen.surfaces.cli.trusting import allow
 from untilgreen.surfaces.render import ASCII_MARKS, MARKS, verdict_words
 from untilgreen.surfaces.text import inert, inert_lines
 from untilgreen.surfaces.views import choose
@@ -60,6 +61,7 @@ def run(
         What is wanted, in words; `-` reads it from stdin. Also: -f FILE, or `task` in the spec.
     """
     loaded = spec.load(place.start, task)
+    allow(loaded, place, spec, no_input=no_input)
     plan = plan_of(loaded, place.start)
     store = place.store()
 
@@ -120,6 +122,7 @@ def check(
         raise UserError(
             "There is no gate to check. Add one: --gate 'pytest -q', or [gates.NAME] in the spec."
         )
+    allow(loaded, place, spec)
     marks = ASCII_MARKS if ascii_only() else MARKS
 
     def said(name: str, verdict: Verdict) -> None:

@@ -28,6 +28,7 @@ VERBS = {
     "diff": ("trees:diff", "Show what a run, or some of its laps, changed."),
     "restore": ("trees:restore", "Put the files of a lap back into the directory."),
     "fingerprint": ("fingerprint:fingerprint", "Show what is seen in the output of a tool."),
+    "trust": ("trusting:trust", "Look at what a repository's spec would run, and say that it may."),
     "plugins": ("plugins:app", "List what can be used by name, or check a plugin of your own."),
     "demo": ("demo:demo", "Watch a run in a temporary project; needs no key."),
     "help": ("help:app", "Explain exit codes and other things that are no verbs."),

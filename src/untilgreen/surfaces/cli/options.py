@@ -87,8 +87,11 @@ class SpecFlags:
     set: Annotated[
         list[str] | None, Parameter(help="Set a key of the spec: dotted.key=TOML-value. Repeat for more.")
     ] = None
+    trust: Annotated[
+        bool, Parameter(help="Trust the spec file as it is now, without a question; for scripts.")
+    ] = False
 
-    def load(self, start: Path, task: str | None) -> Loaded:
+    def load(self, start: Path, task: str | None, *, taskless: bool = False) -> Loaded:
         """The whole spec, from every source."""
         from untilgreen.config.load import Request, load
 
@@ -101,6 +104,7 @@ class SpecFlags:
                 max_iterations=self.max_iterations,
                 sets=self.set or (),
                 task=self._task(task),
+                taskless=taskless,
                 env=os.environ,
             )
         )

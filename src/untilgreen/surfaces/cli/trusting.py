@@ -1,0 +1,127 @@
+"""trust, and the question that comes before anything of a repository's spec is run."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from untilgreen.config.load import Loaded
+from untilgreen.config.trust import demand_of
+from untilgreen.core.exits import OK
+from untilgreen.engine.trust import TrustBook, Untrusted
+from untilgreen.engine.wiring import check_installed
+from untilgreen.errors import UserError
+from untilgreen.surfaces.cli.ask import can_ask, yes
+from untilgreen.surfaces.cli.look import refuse_agents
+from untilgreen.surfaces.cli.options import HERE, Place, SpecFlags
+from untilgreen.surfaces.cli.say import out, out_json, tell, version_line
+from untilgreen.surfaces.text import inert, inert_lines
+
+Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
+
+
+def allow(loaded: Loaded, place: Place, spec: SpecFlags, *, no_input: bool = False) -> None:
+    """Ask before anything of a spec file runs that nobody has looked at; it makes sense by then."""
+    check_installed(loaded)
+    book = TrustBook(place.store())
+    try:
+        book.require(loaded)
+    except Untrusted as unknown:
+        if spec.trust:
+            refuse_agents("… --trust")
+        elif no_input or not can_ask():
+            raise UserError(f"{unknown}\n{_shown(unknown)}\n{_way_out(place, spec)}") from unknown
+        else:
+            _ask(unknown, place, spec)
+        book.remember(unknown.demand, time.time())
+
+
+def trust(
+    *,
+    place: Place = HERE,
+    config: Annotated[
+        Path | None, Parameter(name=["--config", "-c"], help="The spec file that is meant.")
+    ] = None,
+    list_: Annotated[bool, Parameter(name="--list", help="List what is trusted.")] = False,
+    revoke: Annotated[bool, Parameter(help="Ask again before this spec is used.")] = False,
+    yes_: Annotated[bool, Parameter(name=["--yes", "-y"], help="Don't ask: you have looked at it.")] = False,
+    json: Json = False,
+) -> int:
+    """Look at what a repository's spec would run, and say that it may.
+
+    A spec file in a repository, and the plugin files that it names, are asked about before anything of them
+    is run, and again when they have changed. What you write on the command line is never asked about.
+    """
+    book = TrustBook(place.store())
+    if list_:
+        return _list(book, json=json)
+    if json:
+        raise UserError("--json is for --list. Add --list, or leave --json out.")
+    refuse_agents("trust")
+    flags = SpecFlags(config=config)
+    loaded = flags.load(place.start, None, taskless=True)
+    if loaded.path is None:
+        raise UserError(f"There is no spec in {place.start}. Write one with `untilgreen init`.")
+    if revoke:
+        known = book.revoke(str(loaded.path))
+        out(f"{inert(str(loaded.path))} {'is no longer' if known else 'was not'} trusted.")
+        return OK
+    check_installed(loaded)
+    try:
+        book.require(loaded)
+    except Untrusted as unknown:
+        if not yes_:
+            if not can_ask():
+                raise UserError(f"{unknown}\n{_shown(unknown)}\n{_way_out(place, flags)}") from unknown
+            _ask(unknown, place, flags)
+        book.remember(unknown.demand, time.time())
+    runs = demand_of(loaded) is not None
+    out(f"{inert(str(loaded.path))} " + ("is trusted." if runs else "runs nothing, so it needs no trust."))
+    return OK
+
+
+def _ask(unknown: Untrusted, place: Place, spec: SpecFlags) -> None:
+    refuse_agents("trust")
+    what = "has changed since you trusted it" if unknown.before else "is new here"
+    tell(f"{inert(unknown.demand.path)} {what}.")
+    tell(_shown(unknown))
+    if not yes("Trust it?"):
+        raise UserError(f"Nothing was run. {_way_out(place, spec)}")
+
+
+def _shown(unknown: Untrusted) -> str:
+    mark = unknown.before is not None
+    lines = ["It would run, or tell the agent:"]
+    for line in unknown.demand.lines:
+        first, *rest = inert_lines(line).strip().splitlines() or [""]
+        new = mark and line in unknown.news
+        lines += [f"  {'* ' if new else '  ' if mark else ''}{first}", *(f"      {each}" for each in rest)]
+    if mark and unknown.news:
+        lines.append("  (* is new)")
+    return "\n".join(lines)
+
+
+def _way_out(place: Place, spec: SpecFlags) -> str:
+    where = f" -C {shlex.quote(str(place.directory))}" if str(place.directory) != "." else ""
+    file = f" -c {shlex.quote(str(spec.config))}" if spec.config else ""
+    return f"Look at it, then: untilgreen trust{where}{file}{place.flags}  (in scripts: add --trust)"
+
+
+def _list(book: TrustBook, *, json: bool) -> int:
+    if json:
+        version_line()
+    entries = list(book.entries())
+    for entry in entries:
+        if json:
+            out_json({"type": "trusted", "path": entry.path, "digest": entry.digest, "at": entry.at})
+        else:
+            day = datetime.fromtimestamp(entry.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+            out(f"{day}  {inert(entry.path)}")
+    if not entries and not json:
+        out("No spec is trusted yet.")
+    return OK

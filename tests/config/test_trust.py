@@ -1,0 +1,84 @@
+"""What of a spec file has to be looked at, and when its content counts as changed."""
+
+from pathlib import Path
+from typing import Any
+
+from untilgreen.config.load import Request, load
+from untilgreen.config.trust import Demand, demand_of
+
+SPEC = """\
+task = "Mend it."
+agent = "cmd:./fix.sh"
+strategy = "./rules.py:Patient"
+
+[limits]
+iterations = 3
+
+[gates.tests]
+run = "pytest -q"
+env = { MODE = "fast" }
+
+[gates.contract]
+kind = "levels"
+
+[profiles.loud]
+notify = ["command:say done"]
+"""
+
+
+def demand(place: Path, text: str = SPEC, **asked: Any) -> Demand | None:
+    (place / "untilgreen.toml").write_text(text)
+    return demand_of(load(Request(start=place, taskless=True, **asked)))
+
+
+def digest(place: Path, text: str = SPEC) -> str:
+    wanted = demand(place, text)
+    assert wanted is not None
+    return wanted.digest
+
+
+def test_everything_that_would_be_run_or_told_is_shown_profiles_included(tmp_path: Path) -> None:
+    wanted = demand(tmp_path)
+
+    assert wanted is not None
+    assert wanted.path == str(tmp_path / "untilgreen.toml")
+    assert wanted.lines == (
+        "task: Mend it.",
+        "agent: cmd:./fix.sh",
+        "strategy: ./rules.py:Patient",
+        'gate tests: pytest -q  with {"env": {"MODE": "fast"}}',
+        'gate contract: {"kind": "levels"}',
+        "profile loud: notify: command:say done",
+        f"code: {tmp_path / 'rules.py'}",
+    )
+
+
+def test_a_file_that_runs_nothing_and_no_file_at_all_need_no_trust(tmp_path: Path) -> None:
+    own = {"agents": ["cmd:true"], "gates": {"tests": {"run": "true"}}}
+
+    assert demand_of(load(Request(start=tmp_path, taskless=True, flags=own))) is None
+    assert demand(tmp_path, 'strategy = "fixed"\n[limits]\ncost = "$5"\n', flags=own) is None
+
+
+def test_another_value_or_another_plugin_file_is_another_content_and_a_comment_is_not(tmp_path: Path) -> None:
+    (tmp_path / "rules.py").write_text("class Patient: ...\n")
+    before = digest(tmp_path)
+
+    assert digest(tmp_path, f"# a comment\n{SPEC}") == before
+    assert digest(tmp_path, SPEC.replace("= 3", "= 4")) != before
+    assert digest(tmp_path, SPEC.replace("say done", "say dome")) != before
+    (tmp_path / "rules.py").write_text("class Patient: 1\n")
+    assert digest(tmp_path) != before
+
+
+def test_of_pyproject_only_the_own_table_counts(tmp_path: Path) -> None:
+    path, digests = tmp_path / "pyproject.toml", set()
+    for version in ("1", "2"):
+        path.write_text(
+            f'[project]\nversion = "{version}"\n[tool.untilgreen.gates.tests]\nrun = "pytest -q"\n'
+        )
+        wanted = demand_of(load(Request(start=tmp_path, taskless=True)))
+        assert wanted is not None
+        digests.add(wanted.digest)
+
+    assert len(digests) == 1
