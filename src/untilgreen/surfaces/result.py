@@ -86,7 +86,7 @@ def summary(
     """What a person wants to know when a run was left; `flags` end every command that is named."""
     wide = width if wrapped else sys.maxsize
     lines = [picture(state, width=width, ascii_only=ascii_only), ""]
-    lines += folded(f"{status(state)}: {short(_why(state), 400)}", wide)
+    lines += folded(f"{status(state)}: {short(why(state), 400)}", wide)
     if state.outcome is Outcome.CLAIMED:
         lines.append("Nothing checked this: the run had no gate. Add one with --gate next time.")
     spent = f", ${state.spent.cost:.2f}" if state.spent.cost else ""
@@ -97,7 +97,8 @@ def summary(
     return lines + _how_to_go_on(state, flags)
 
 
-def _why(state: RunState) -> str:
+def why(state: RunState) -> str:
+    """Why a run stands where it stands, in one sentence."""
     if state.outcome is not None:
         return state.reason
     if state.halted is not None:
@@ -128,8 +129,9 @@ def _how_to_go_on(state: RunState, flags: str) -> list[str]:
         if undecided(state) is not None:
             return [f"Answer with: untilgreen answer {state.run} approve{flags}  (approve | reject)", go_on]
         return [how_to_answer(state, flags), go_on] if state.asked is not None else [go_on]
+    verb = "show" if state.outcome in GOOD else "why"
     return [
-        f"Look closer with: untilgreen show {state.run}{flags}",
+        f"Look closer with: untilgreen {verb} {state.run}{flags}",
         f"              or: untilgreen diff {state.run}{flags}",
     ]
 

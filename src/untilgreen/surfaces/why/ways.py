@@ -1,0 +1,145 @@
+"""From evidence to what a person can do: what would have to change, and the commands that go on."""
+
+from __future__ import annotations
+
+import shlex
+
+from msgspec import Struct
+
+from untilgreen.core.decision import Finish
+from untilgreen.core.limits import ceiling
+from untilgreen.core.model import Outcome
+from untilgreen.core.receive import APPROVE, REJECT
+from untilgreen.core.remedies import SWITCH
+from untilgreen.core.rules import Signal
+from untilgreen.core.state import RunState
+from untilgreen.core.step import undecided
+from untilgreen.core.units import show_duration
+
+LONGEST_TASK = 200
+_FLAG = {
+    "iterations": "--max-iterations",
+    "time": "--max-time",
+    "cost": "--max-cost",
+    "tokens": "--max-tokens",
+}
+_OF_SIGNAL = {
+    "cycle": "The laps went round in a circle: the agent needs something that it does not have yet, such as "
+    "a note with what you know about the failure, another agent, or a task that says less.",
+    "similar": "The agent says the same again and again: a fresh conversation, another agent or another "
+    "wording of the task may break that.",
+    "stall": "Nothing got better for a while: look at the diff of the best lap, and give the next step "
+    "yourself.",
+    "claims": "The agent believes that it is done while gates are red: look whether the gates and the task "
+    "ask for the same thing.",
+    "errors": "The agent itself fails or is not allowed to do what it needs: run it by hand once, in the "
+    "same directory.",
+    "noop": "The agent's turns change no file: look whether it may write here, and what it answers.",
+}
+
+
+class Way(Struct, frozen=True, kw_only=True):
+    """One thing that a person can do now."""
+
+    what: str
+    command: str
+
+
+def changes(state: RunState, signals: tuple[Signal, ...], red: list[str]) -> tuple[str, ...]:
+    """What would have to be otherwise, most telling first."""
+    found = [_OF_SIGNAL[signal.kind] for signal in signals if signal.kind in _OF_SIGNAL]
+    if state.outcome is None or state.outcome in (Outcome.STUCK, Outcome.EXHAUSTED):
+        found += _a_better_lap(state, signals)
+    if signals and SWITCH in state.plan.remedies and len(state.plan.agents) == 1:
+        found.append("With a second --agent, the remedy 'switch' could have been tried, too.")
+    if limit := _limit(state):
+        found.append(f"The limit {limit!r} ended the run: a higher one lets it go on.")
+    if state.outcome is Outcome.BLOCKED and red:
+        found.append(f"{_listed(red)} must pass before an agent is worth its money: mend that by hand.")
+    if state.halted is not None:
+        found.append(f"The agent can't be used: {state.halted.detail or state.halted.cause}.")
+    if red and state.outcome is not Outcome.BLOCKED:
+        found.append(f"For green, {_listed(red)} {'has' if len(red) == 1 else 'have'} to pass.")
+    return tuple(dict.fromkeys(found))
+
+
+def ways(state: RunState, flags: str, *, spec: bool) -> tuple[Way, ...]:
+    """The commands that make sense now, the most likely first."""
+    if state.outcome is not None:
+        return _after_the_end(state, flags, spec=spec)
+    run = f"{state.run}{flags}"
+    go_on = Way(what="go on", command=f"untilgreen resume {run}")
+    if undecided(state) is not None:
+        return (*(_answer(state, each, flags) for each in (APPROVE, REJECT)), go_on)
+    if state.asked is not None:
+        return (*(_answer(state, each, flags) for each in state.asked.choices), go_on)
+    note = Way(what="tell the agent what you know", command=f"untilgreen steer {state.run} 'NOTE'{flags}")
+    return (go_on, note, Way(what="end it", command=f"untilgreen cancel {run}"))
+
+
+def _after_the_end(state: RunState, flags: str, *, spec: bool) -> tuple[Way, ...]:
+    run = f"{state.run}{flags}"
+    found = [
+        Way(what="see what was changed", command=f"untilgreen diff {run}"),
+        Way(what="check that it still holds", command=f"untilgreen verify {run}"),
+        Way(what="hand it on", command=f"untilgreen report {run} --format html --output report.html"),
+    ]
+    if state.outcome in (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED):
+        return tuple(found)
+    again = Way(what="try again from the files as they are", command=_again(state, flags, spec=spec))
+    return (again, *found)
+
+
+def _answer(state: RunState, choice: str, flags: str) -> Way:
+    word = shlex.quote(choice)
+    return Way(what=f"answer {choice!r}", command=f"untilgreen answer {state.run} {word}{flags}")
+
+
+def _again(state: RunState, flags: str, *, spec: bool) -> str:
+    """A new run like this one, with twice as much of the limit that ended it."""
+    plan, words = state.plan, ["untilgreen", "run"]
+    task = plan.task.strip()
+    words.append(shlex.quote(task) if len(task) <= LONGEST_TASK and "\n" not in task else "-f TASK_FILE")
+    if not spec:
+        words += [f"--agent {shlex.quote(each.name)}" for each in plan.agents]
+        gates = [gate for gate in plan.gates if gate.kind == "command" and "run" in gate.options]
+        words += [f"--gate {shlex.quote(_gate(gate.name, str(gate.options['run'])))}" for gate in gates]
+    limit = _limit(state)
+    if limit in _FLAG:
+        words.append(f"{_FLAG[limit]} {shlex.quote(_twice(state, limit))}")
+    return " ".join(words) + flags
+
+
+def _gate(name: str, command: str) -> str:
+    return command if name == command else f"{name}={command}"
+
+
+def _limit(state: RunState) -> str:
+    """The limit that ended the run, where one did."""
+    ending = state.ending
+    return str(ending.metadata.get("limit", "")) if isinstance(ending, Finish) else ""
+
+
+def _twice(state: RunState, limit: str) -> str:
+    most = 2 * ceiling(getattr(state.plan.limits, limit))
+    match limit:
+        case "time":
+            return show_duration(most)
+        case "cost":
+            return f"${most:.2f}"
+        case _:
+            return f"{most:.0f}"
+
+
+def _a_better_lap(state: RunState, signals: tuple[Signal, ...]) -> list[str]:
+    """What ends a streak: a new best score, or fewer complaints than ever."""
+    if state.best is None or not signals:
+        return []
+    fewer = f", or with fewer than {state.fewest} complaints" if state.fewest else ""
+    return [
+        f"A lap with a score above {state.top_score or state.best.score:.2f}{fewer} would end the streak."
+    ]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
