@@ -85,7 +85,7 @@ async def check_once(
     heard: list[int] = []
     async with anyio.create_task_group() as group:
         if signals:
-            await group.start(_leave_on_a_signal, group.cancel_scope, heard)
+            await group.start(leave_on_a_signal, group.cancel_scope, heard)
         while isinstance(step := next_step(state), CheckGates):
             await check_stage(state, step.gates, parts, judged)
         group.cancel_scope.cancel()
@@ -100,9 +100,10 @@ async def check_once(
     )
 
 
-async def _leave_on_a_signal(
+async def leave_on_a_signal(
     work: anyio.CancelScope, heard: list[int], *, task_status: TaskStatus[None]
 ) -> None:
+    """Ctrl-C and its like end the work; what was heard tells that it did not end by itself."""
     with anyio.open_signal_receiver(*SIGNALS) as received:
         task_status.started()
         async for number in received:

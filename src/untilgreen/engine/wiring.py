@@ -25,7 +25,7 @@ from untilgreen.core.model import CLAIM_GATE, INTEGRITY_GATE, JUDGE_GATE, GateSp
 from untilgreen.core.rules import Detector
 from untilgreen.errors import ConfigError, JournalError, UserError
 from untilgreen.gates.integrity import IntegrityGate
-from untilgreen.gates.integrity.rerun import repeated, seconds
+from untilgreen.gates.integrity.rerun import Make, repeated, seconds
 from untilgreen.plugins import Created, Kind, is_place, registry, source_of
 from untilgreen.ports import Agent, Gate, Notifier
 from untilgreen.workspace.export import Exporter
@@ -140,6 +140,11 @@ def gates_of(plan: Plan, copies: Mapping[str, Path]) -> dict[str, Gate]:
     }
 
 
+def gate_maker(plan: Plan, copies: Mapping[str, Path]) -> Make:
+    """What makes a gate of the run from its spec, also for another place."""
+    return lambda spec: _made_gate(spec, base_of(plan), copies).object
+
+
 def integrity_of(
     plan: Plan, copies: Mapping[str, Path], workspace: GitWorkspace, scratch: Path
 ) -> dict[str, Gate]:
@@ -148,7 +153,7 @@ def integrity_of(
         gate.name: IntegrityGate(
             kept=Exporter(workspace),
             gates=plan.gates,
-            make=lambda spec: _made_gate(spec, base_of(plan), copies).object,
+            make=gate_maker(plan, copies),
             scratch=scratch,
             **gate.options,
         )
