@@ -12,6 +12,7 @@ from untilgreen.core.model import Change
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.workspace.git import GitWorkspace
 from untilgreen.workspace.index import LARGE
+from untilgreen.workspace.still import FRESH_NANOSECONDS
 
 OURS = (".git/objects/", ".git/refs/untilgreen/")
 
@@ -122,7 +123,7 @@ async def test_snapshots_survive_the_garbage_collection_of_the_user(
     assert contents(repository) == {"a.txt": b"only in a snapshot\n"}
 
 
-async def test_a_second_look_at_unmoved_files_costs_one_look(
+async def test_a_second_look_at_unmoved_files_costs_at_most_one_look(
     repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(repository, {"a.txt": "1\n"})
@@ -135,10 +136,32 @@ async def test_a_second_look_at_unmoved_files_costs_one_look(
     seen = log.read_text().split()
     log.write_text("")
     third = await workspace.snapshot("1")
+    asked = log.read_text().split()
+    await workspace.settle()
 
     assert first == second == third
-    assert seen == ["ls-files"]
-    assert log.read_text().split() == ["ls-files", "update-ref"]
+    assert all(commands in ([], ["ls-files"]) for commands in (seen, asked))
+    assert git(repository, "rev-parse", "refs/untilgreen/r1/0", "refs/untilgreen/r1/1").split() == [first] * 2
+
+
+async def test_a_look_at_files_that_have_been_still_for_a_while_starts_no_git(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repository, {"a.txt": "1\n", "deep/b.txt": "2\n"})
+    commit(repository)
+    await workspace.prepare()
+    await anyio.sleep(2 * FRESH_NANOSECONDS / 1e9)
+    first = await workspace.snapshot("0")
+    log = record_commands(tmp_path, monkeypatch)
+    again = await workspace.snapshot("0")
+    still = log.read_text() if log.exists() else ""
+    times = (repository / "deep/b.txt").stat()
+    write(repository, {"deep/b.txt": "3\n"})
+    os.utime(repository / "deep/b.txt", ns=(times.st_atime_ns, times.st_mtime_ns))
+    moved = await workspace.snapshot("1")
+
+    assert (again, still) == (first, "")
+    assert git(repository, "show", f"{moved}:deep/b.txt") == "3\n"
 
 
 async def test_a_snapshot_of_changed_files_takes_few_processes(

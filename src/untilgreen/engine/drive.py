@@ -25,7 +25,7 @@ from untilgreen.engine.runner import Runner
 from untilgreen.engine.seat import INSIDE, Seat
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
-from untilgreen.errors import JournalError
+from untilgreen.errors import JournalError, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
 from untilgreen.ports import Clock
 from untilgreen.process.note import GRACE_SECONDS, end_left_behind
@@ -104,8 +104,17 @@ async def drive(
             except BaseExceptionGroup as several:
                 raise _only(several) from several
             finally:
+                await _settle(workspace, warn)
                 for sentence in workspace.warnings():
                     warn(sentence)
+
+
+async def _settle(workspace: GitWorkspace, warn: Callable[[str], None]) -> None:
+    with anyio.CancelScope(shield=True):
+        try:
+            await workspace.settle()
+        except WorkspaceNotReady as error:  # what is owed are second names; the snapshots are safe
+            warn(str(error))
 
 
 def _parts(

@@ -69,6 +69,9 @@ def kill(cgroup: Path) -> None:
 
 def remove(cgroup: Path) -> bool:
     """Take it away with all that were made below it, unless one is still in use; whether it is gone."""
+    with suppress(OSError):
+        cgroup.rmdir()
+        return True
     for folder, _, _ in os.walk(cgroup, topdown=False):
         with suppress(OSError):
             Path(folder).rmdir()

@@ -52,7 +52,8 @@ class Stream:
 
     def stop(self) -> None:
         """Wait for no more."""
-        self._scope.cancel()
+        if not self.done.is_set():
+            self._scope.cancel()
 
 
 async def _read(handle: int) -> bytes:

@@ -13,14 +13,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import STDOUT
+from subprocess import STDOUT, Popen
 from typing import Self
 
-from anyio import CancelScope, open_process, to_thread
-from anyio.abc import Process
+from anyio import CancelScope, to_thread
 
 from untilgreen.errors import UntilgreenError
 from untilgreen.process import cgroup
+from untilgreen.process.child import Waited
 from untilgreen.process.note import forget, write_note
 from untilgreen.process.table import era, find
 from untilgreen.process.tree import MARK, Trace, Tree, chain, new_mark
@@ -49,7 +49,7 @@ class CannotStart(UntilgreenError):
 class Child:
     """A child that waits to be let go."""
 
-    process: Process
+    process: Waited
     tree: Tree
     ours: tuple[int, ...]
     """Our ends of its pipes: input, output and, where it is not merged, errors."""
@@ -76,14 +76,16 @@ async def start(
     pipes = _Pipes.make(merge=merge)
     home = cgroup.make(mark) if fence else None
     try:
-        process = await open_process(
-            [*_launcher(has_input), *argv],
-            stdin=pipes.theirs[0],
-            stdout=pipes.theirs[1],
-            stderr=STDOUT if merge else pipes.theirs[2],
-            cwd=cwd,
-            env={INSIDE: "1", **os.environ, **env, MARK: chain(mark, os.environ.get(MARK, ""))},
-            start_new_session=True,
+        process = Waited(
+            Popen(  # noqa: ASYNC220 - it returns as soon as the shell is there, and a thread would not be faster
+                [*_launcher(has_input), *argv],
+                stdin=pipes.theirs[0],
+                stdout=pipes.theirs[1],
+                stderr=STDOUT if merge else pipes.theirs[2],
+                cwd=cwd,
+                env={INSIDE: "1", **os.environ, **env, MARK: chain(mark, os.environ.get(MARK, ""))},
+                start_new_session=True,
+            )
         )
     except BaseException as error:
         pipes.close(pipes.ours)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -35,7 +36,10 @@ class Watch:
         try:
             async with create_task_group() as group:
                 self.child.let_go()
-                group.start_soon(feed, self.child.ours[0], stdin)
+                if stdin:
+                    group.start_soon(feed, self.child.ours[0], stdin)
+                else:
+                    os.close(self.child.ours[0])
                 for stream in self.streams:
                     group.start_soon(stream.pump)
                 try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from untilgreen.workspace.plumbing import Git, GitFailed, shown
 from untilgreen.workspace.restoring import Intent, Intents, Restoring
 from untilgreen.workspace.seed import seed, submodules
 from untilgreen.workspace.shadow import Shadow
+from untilgreen.workspace.still import View, view
 
 DIFF = (
     *("diff-tree", "-r", "-p", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames"),
@@ -47,6 +49,8 @@ class GitWorkspace:
         self._shadow: Shadow | None = None
         self._tree: tuple[tuple[int, ...], str] | None = None
         """The tree that was written last, and the mark of the index then."""
+        self._still: tuple[View, tuple[int, ...]] | None = None
+        """What was on disk before git looked last, and the mark of the index behind it."""
         self._warnings: dict[str, None] = {}
 
     def warnings(self) -> list[str]:
@@ -98,6 +102,11 @@ class GitWorkspace:
         """Every snapshot that the run still keeps."""
         return sorted(set((await (await self._ready()).refs.trees()).values()))
 
+    async def settle(self) -> None:
+        """Give every snapshot its own name, also those that were safe under another's."""
+        if self._shadow is not None:
+            await self._shadow.refs.settle()
+
     async def forget(self) -> None:
         """Give up every snapshot of the run."""
         await (await self._ready()).refs.forget()
@@ -117,8 +126,10 @@ class GitWorkspace:
 
     async def _look(self, shadow: Shadow, git: Git) -> str:
         """The tree of what is on disk; where nothing moved, that is known without writing it."""
+        index, seen = Index(git, shadow.index), view(os.fsencode(shadow.ground.top))
+        if seen is not None and self._tree is not None and self._still == (seen, index.mark()):
+            return self._tree[1]
         await seed(shadow, git)
-        index = Index(git, shadow.index)
         try:
             looked = await index.update()
         except GitFailed as failure:
@@ -131,6 +142,7 @@ class GitWorkspace:
         if self._tree is None or self._tree[0] != index.mark():
             tree = await index.tree()
             self._tree = (index.mark(), tree)
+        self._still = (seen, index.mark()) if seen is not None else None
         return self._tree[1]
 
     async def _ready(self) -> Shadow:

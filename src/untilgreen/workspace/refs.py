@@ -19,12 +19,20 @@ class Refs:
         self._git = git
         self._folder = f"refs/untilgreen/{_part(run)}/"
         self._known: dict[str, str] = {}
+        self._owed: dict[str, str] = {}
 
     async def keep(self, tree: str, label: str) -> None:
-        """Protect a tree; a label that is taken keeps what it has, and a number is added to the new one."""
+        """Protect a tree; a label that is taken keeps what it has, and a number is added to the new one.
+
+        A tree that has a name already is safe, so its second name is written later, with others.
+        """
         ref = self._folder + _part(label)
-        if self._known.get(ref) == tree:
+        if tree in (self._known.get(ref), self._owed.get(ref)):
             return
+        if tree in self._known.values() and ref not in self._known and ref not in self._owed:
+            self._owed[ref] = tree
+            return
+        await self.settle()
         # A git that is killed here would leave a lock among the user's refs.
         with CancelScope(shield=True):
             made = await self._git.attempt("update-ref", ref, tree, "")
@@ -32,8 +40,25 @@ class Refs:
                 await self._keep_beside(tree, ref)
         self._known[ref] = tree
 
+    async def settle(self) -> None:
+        """Write the names that are still owed."""
+        if not self._owed:
+            return
+        lines = "".join(f"create {ref} {tree}\n" for ref, tree in self._owed.items())
+        with CancelScope(shield=True):
+            made = await self._git.attempt("update-ref", "--stdin", given=lines.encode())
+            if made.returncode:
+                for ref, tree in self._owed.items():
+                    await self._keep_beside(tree, ref)
+        self._known |= self._owed
+        self._owed.clear()
+
     async def trees(self) -> dict[str, str]:
         """Every tree of the run by its ref."""
+        await self.settle()
+        return await self._listed()
+
+    async def _listed(self) -> dict[str, str]:
         listed = await self._git("for-each-ref", "--format=%(refname) %(objectname)", self._folder)
         return dict(line.split(" ") for line in listed.decode().splitlines())
 
@@ -43,9 +68,10 @@ class Refs:
         with CancelScope(shield=True):
             await self._git("update-ref", "--stdin", given=listed)
         self._known.clear()
+        self._owed.clear()
 
     async def _keep_beside(self, tree: str, ref: str) -> None:
-        taken = await self.trees()
+        taken = await self._listed()
         number, tried = 1, 0
         while True:
             name = ref if number == 1 else f"{ref}-{number}"
