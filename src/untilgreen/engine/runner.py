@@ -13,7 +13,7 @@ from untilgreen.core.fold import apply, fold
 from untilgreen.core.model import Outcome
 from untilgreen.core.receive import Arrival, receive, refusal
 from untilgreen.core.state import RunState
-from untilgreen.core.step import Step, next_step, still_wanted
+from untilgreen.core.step import CheckGates, Step, next_step, still_wanted
 from untilgreen.engine.bus import Bus
 from untilgreen.engine.parts import Parts
 from untilgreen.engine.perform import perform
@@ -67,6 +67,8 @@ class Runner:
         with anyio.CancelScope(shield=True):
             async with self._door:
                 await self._write(event)
+                if self._under_way is not None and isinstance(self._under_way[0], CheckGates):
+                    self._look_up()  # one gate's verdict may make the others needless
 
     async def receive(self, arrival: Arrival) -> str:
         """Take something from outside, also in the middle of a step; the answer says why not."""
@@ -76,20 +78,25 @@ class Runner:
                 why_not = refusal(self.state, arrival)
                 for event in receive(self.state, arrival):
                     await self._write(event)
+                self._look_up()
         return why_not
 
     async def interrupt(self, signal: str) -> None:
         """Leave: what is under way is ended, the run stays open."""
         if self.state.outcome is None and self.state.away is None:
             await self.record(Interrupted(at=self.parts.clock.now(), signal=signal))
+            self._look_up()
 
     async def _write(self, event: Event) -> None:
         state = apply(self._state, event)
         await self.journal.append(event)
         self._state, self._recorded = state, self._recorded + 1
-        if self._under_way is not None and not still_wanted(self._under_way[0], state):
-            self._under_way[1].cancel()
         self.bus.publish(event, state)
+
+    def _look_up(self) -> None:
+        """End what is under way if nobody wants it any more."""
+        if self._under_way is not None and not still_wanted(self._under_way[0], self.state):
+            self._under_way[1].cancel()
 
     async def _take(self, step: Step) -> None:
         """Do one step; it is cancelled as soon as the state no longer asks for it."""

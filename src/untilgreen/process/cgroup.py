@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 MOUNTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
 PREFIX = "untilgreen-"
 
 
+@cache
 def home() -> Path | None:
-    """The directory of the cgroup that this process is in."""
+    """The directory of the cgroup that this process was in when it first asked."""
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
