@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from untilgreen.core.exits import exit_code
 from untilgreen.core.model import Outcome
 from untilgreen.core.state import Iteration, RunState
 from untilgreen.core.step import undecided
 from untilgreen.core.units import show_duration
+from untilgreen.surfaces.output import Lap, Result
 from untilgreen.surfaces.picture import picture
 from untilgreen.surfaces.render import how_to_answer
 from untilgreen.surfaces.text import folded, inert, short
@@ -32,52 +32,51 @@ def status(state: RunState) -> str:
     return "open"
 
 
-def as_json(state: RunState, head: str = "") -> dict[str, Any]:
+def as_json(state: RunState, head: str = "") -> Result:
     """The result as `show --json` and the last line of `run --json` have it."""
-    return {
-        "type": "result",
-        "run": state.run,
-        "status": status(state),
-        "outcome": state.outcome,
-        "reason": state.reason or (state.ending.reason if state.ending else ""),
-        "exit_code": exit_code(state),
-        "task": state.plan.task,
-        "labels": state.plan.labels,
-        "agent": state.agent,
-        "strategy": state.plan.strategy.name,
-        "limits": state.plan.limits,
-        "elapsed": state.elapsed,
-        "waited": state.waited,
-        "tokens": state.spent.tokens,
-        "cost": state.spent.cost,
-        "laps": len(state.iterations),
-        "best": state.best,
-        "final_snapshot": state.final_snapshot,
-        "verdicts": state.last.verdicts if state.last else {},
-        "question": state.asked,
-        "iterations": [_lap(lap) for lap in state.iterations],
-        "head": head,
-    }
+    return Result(
+        run=state.run,
+        status=status(state),
+        outcome=state.outcome,
+        reason=state.reason or (state.ending.reason if state.ending else ""),
+        exit_code=exit_code(state),
+        task=state.plan.task,
+        labels=state.plan.labels,
+        agent=state.agent,
+        strategy=state.plan.strategy.name,
+        limits=state.plan.limits,
+        elapsed=state.elapsed,
+        waited=state.waited,
+        tokens=state.spent.tokens,
+        cost=state.spent.cost,
+        laps=len(state.iterations),
+        best=state.best,
+        final_snapshot=state.final_snapshot,
+        verdicts=state.last.verdicts if state.last else {},
+        question=state.asked,
+        iterations=[_lap(lap) for lap in state.iterations],
+        head=head,
+    )
 
 
-def _lap(lap: Iteration) -> dict[str, Any]:
-    return {
-        "number": lap.number,
-        "agent": lap.agent,
-        "started": lap.started,
-        "duration": lap.duration,
-        "tokens": lap.tokens,
-        "cost": lap.cost,
-        "error": lap.reply.error,
-        "reply": lap.reply.text,
-        "claim": lap.claim,
-        "snapshot": lap.snapshot,
-        "score": lap.score,
-        "verdicts": lap.verdicts,
-        "failing": sorted(lap.failing),
-        "signals": lap.signals,
-        "decision": lap.decision,
-    }
+def _lap(lap: Iteration) -> Lap:
+    return Lap(
+        number=lap.number,
+        agent=lap.agent,
+        started=lap.started,
+        duration=lap.duration,
+        tokens=lap.tokens,
+        cost=lap.cost,
+        error=lap.reply.error,
+        reply=lap.reply.text,
+        claim=lap.claim,
+        snapshot=lap.snapshot,
+        score=lap.score,
+        verdicts=lap.verdicts,
+        failing=sorted(lap.failing),
+        signals=lap.signals,
+        decision=lap.decision,
+    )
 
 
 def summary(

@@ -13,6 +13,7 @@ from untilgreen.core.events import Decided, Event
 from untilgreen.core.state import RunState
 from untilgreen.ports import Activity
 from untilgreen.surfaces import streams
+from untilgreen.surfaces.output import EventLine
 from untilgreen.surfaces.render import how_to_answer, line
 from untilgreen.surfaces.text import in_ascii, short
 
@@ -68,7 +69,7 @@ class Json:
 
     def on_event(self, event: Event, state: RunState) -> None:
         """As it stands in the journal, under the key `event`."""
-        told = msgspec.json.encode({"type": "event", "run": state.run, "event": event})
+        told = msgspec.json.encode(EventLine(run=state.run, event=event))
         streams.write_bytes(sys.stdout, told + b"\n")
 
     def on_activity(self, activity: Activity) -> None:

@@ -32,6 +32,7 @@ from untilgreen.surfaces.cli.look import me, summarise
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Place, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tell, version_line
 from untilgreen.surfaces.cli.trusting import allow
+from untilgreen.surfaces.output import CheckResult, VerdictLine
 from untilgreen.surfaces.render import ASCII_MARKS, MARKS, verdict_words
 from untilgreen.surfaces.text import inert, inert_lines
 from untilgreen.surfaces.views import choose
@@ -127,7 +128,7 @@ def check(
 
     def said(name: str, verdict: Verdict) -> None:
         if json:
-            out_json({"type": "verdict", "gate": name, "verdict": verdict})
+            out_json(VerdictLine(gate=name, verdict=verdict))
         else:
             out(f"{marks[verdict.status]} {inert(name)} {verdict_words(verdict)}")
             if verdict.status in ("fail", "error") and verdict.excerpt.strip():
@@ -145,7 +146,7 @@ def check(
         code = 128 + checked.signal
         complain(f"interrupted by {signal.Signals(checked.signal).name}")
     if json:
-        out_json({"type": "result", "green": checked.green, "exit_code": code})
+        out_json(CheckResult(green=checked.green, exit_code=code))
     return code
 
 

@@ -17,7 +17,8 @@ from untilgreen.gates.reports import FORMATS, MOST_BYTES
 from untilgreen.gates.reports.trouble import Unusable
 from untilgreen.gates.seen import Seen
 from untilgreen.gates.text import plain
-from untilgreen.surfaces.cli.say import out, out_json
+from untilgreen.surfaces.cli.say import out, out_json, version_line
+from untilgreen.surfaces.output import FingerprintLine
 from untilgreen.surfaces.text import inert, short
 
 _STDIN = "-"
@@ -39,6 +40,8 @@ def fingerprint(
     """
     if not files:
         raise UserError("There is no file to look at. Name one, or `-` for stdin.")
+    if json:
+        version_line()
     for file, data in [(file, _data(file)) for file in files]:
         text = data.decode("utf-8", "replace")
         seen = _reported(file, data) or recognise(text)
@@ -77,8 +80,7 @@ def _show(file: str, seen: Seen | None, text: str, *, json: bool) -> None:
     findings = seen.findings if seen is not None else ()
     mark = _mark([finding.id for finding in findings]) if findings else of_text(plain(text))
     if json:
-        told = [{"id": finding.id, "message": finding.message} for finding in findings]
-        out_json({"file": file, "tool": tool, "fingerprint": mark, "findings": told})
+        out_json(FingerprintLine(file=file, tool=tool, fingerprint=mark, findings=findings))
         return
     counted = f", {seen.passed} of {seen.total} tests passed" if seen is not None and seen.total else ""
     word = "finding" if len(findings) == 1 else "findings"

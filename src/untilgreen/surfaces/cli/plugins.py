@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from cyclopts import App, Parameter
 
 from untilgreen.errors import UserError
 from untilgreen.plugins import registry
 from untilgreen.plugins.kinds import BUILT_IN, Kind
 from untilgreen.surfaces.cli.say import out, out_json, version_line
+from untilgreen.surfaces.output import PluginLine
 
 app = App(name="plugins", help="List what can be used by name, or check a plugin of your own.")
 
@@ -27,7 +29,7 @@ def list_plugins(
     for kind in kinds:
         for info in registry.list(kind):
             if json:
-                out_json({"type": "plugin", **{name: getattr(info, name) for name in info.__struct_fields__}})
+                out_json(PluginLine(**msgspec.structs.asdict(info)))
             else:
                 out(f"{kind:9} {info.name:10} {info.origin:14} {info.problem or info.summary}")
     return 0

@@ -14,6 +14,7 @@ from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.look import summarise
 from untilgreen.surfaces.cli.options import HERE, Place
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
+from untilgreen.surfaces.output import RunLine
 from untilgreen.surfaces.picture import spark
 from untilgreen.surfaces.render import agent_words
 from untilgreen.surfaces.text import inert, short
@@ -70,7 +71,7 @@ def _row(folder: RunFolder, *, json: bool) -> None:
         state, _ = told(folder)
     except JournalError as error:
         if json:
-            out_json({"type": "run", "run": folder.id, "status": "damaged", "reason": str(error)})
+            out_json(RunLine(run=folder.id, status="damaged", reason=str(error)))
         else:
             out(f"{folder.id}  damaged     {short(str(error), 80)}")
         return
@@ -80,18 +81,17 @@ def _row(folder: RunFolder, *, json: bool) -> None:
     laps = len(state.iterations)
     if json:
         out_json(
-            {
-                "type": "run",
-                "run": state.run,
-                "status": status,
-                "outcome": state.outcome,
-                "laps": laps,
-                "score": state.best.score if state.best else 0.0,
-                "cost": state.spent.cost,
-                "tokens": state.spent.tokens,
-                "task": state.plan.title,
-                "updated": state.now,
-            }
+            RunLine(
+                run=state.run,
+                status=status,
+                outcome=state.outcome,
+                laps=laps,
+                score=state.best.score if state.best else 0.0,
+                cost=state.spent.cost,
+                tokens=state.spent.tokens,
+                task=state.plan.title,
+                updated=state.now,
+            )
         )
         return
     bars = spark([lap.score for lap in state.iterations[-12:]], ascii_only=ascii_only())

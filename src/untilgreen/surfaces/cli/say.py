@@ -7,15 +7,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from msgspec import json
 
 from untilgreen.surfaces import streams
+from untilgreen.surfaces.output import Line, Version
 from untilgreen.surfaces.text import in_ascii, inert_lines
-
-SCHEMA = "1.0"
-"""Version of everything that `--json` prints: a minor adds fields, a major may break."""
 
 
 @contextmanager
@@ -35,14 +32,14 @@ def out(text: str = "") -> None:
     streams.write(sys.stdout, f"{in_ascii(text) if ascii_only() else text}\n")
 
 
-def out_json(value: Any) -> None:
+def out_json(line: Line) -> None:
     """One line of NDJSON."""
-    streams.write_bytes(sys.stdout, json.encode(value) + b"\n")
+    streams.write_bytes(sys.stdout, json.encode(line) + b"\n")
 
 
 def version_line() -> None:
     """The first line of every JSON output, so that readers know what they read."""
-    out_json({"type": "version", "schema": SCHEMA, "tool": "untilgreen"})
+    out_json(Version())
 
 
 def tell(text: str) -> None:

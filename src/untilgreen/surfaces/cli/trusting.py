@@ -20,6 +20,7 @@ from untilgreen.surfaces.cli.ask import can_ask, yes
 from untilgreen.surfaces.cli.look import refuse_agents
 from untilgreen.surfaces.cli.options import HERE, Place, SpecFlags
 from untilgreen.surfaces.cli.say import out, out_json, tell, version_line
+from untilgreen.surfaces.output import TrustedLine
 from untilgreen.surfaces.text import inert, inert_lines
 
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
@@ -118,7 +119,7 @@ def _list(book: TrustBook, *, json: bool) -> int:
     entries = list(book.entries())
     for entry in entries:
         if json:
-            out_json({"type": "trusted", "path": entry.path, "digest": entry.digest, "at": entry.at})
+            out_json(TrustedLine(path=entry.path, digest=entry.digest, at=entry.at))
         else:
             day = datetime.fromtimestamp(entry.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
             out(f"{day}  {inert(entry.path)}")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from msgspec import to_builtins
 
 from untilgreen.config.find import find
 from untilgreen.engine.told import told
@@ -38,7 +37,7 @@ def why(
     explained = reasons(state, flags=place.flags, spec=spec)
     if json:
         version_line()
-        out_json({"type": "why", **to_builtins(explained)})
+        out_json(explained)
         return 0
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
     for line in words(explained, width=width, ascii_only=ascii_only()):

@@ -11,6 +11,7 @@ from untilgreen.core.remedies import ASK
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import Iteration, RunState
 from untilgreen.core.units import show_duration
+from untilgreen.surfaces.output import Line
 from untilgreen.surfaces.result import GOOD, status, why
 from untilgreen.surfaces.why.ways import Way, changes, ways
 
@@ -63,7 +64,7 @@ class LimitUsed(Struct, frozen=True, kw_only=True):
     share: float
 
 
-class Reasons(Struct, frozen=True, kw_only=True):
+class Reasons(Line, frozen=True, kw_only=True, tag="why"):
     """All that `untilgreen why` tells."""
 
     run: str

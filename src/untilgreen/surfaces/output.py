@@ -1,0 +1,145 @@
+"""Every line that `--json` prints, as a type: the published schema is made from these."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from untilgreen.core.decision import Ask, Continue, Finish
+from untilgreen.core.events import Event
+from untilgreen.core.limits import Limits
+from untilgreen.core.model import ErrorClass, Finding, Outcome, Verdict
+from untilgreen.core.rules import Signal
+from untilgreen.core.state import Best
+
+SCHEMA = "1.0"
+"""Version of everything that `--json` prints: a minor adds fields, a major may break."""
+
+
+class Line(Struct, frozen=True, kw_only=True, tag_field="type", tag="line"):
+    """One line; its `type` says which."""
+
+
+class Version(Line, frozen=True, kw_only=True, tag="version"):
+    """The first line of every output."""
+
+    schema: str = SCHEMA
+    tool: str = "untilgreen"
+
+
+class EventLine(Line, frozen=True, kw_only=True, tag="event"):
+    """Something happened to a run: `run`, `resume`, `follow`, `demo`."""
+
+    run: str
+    event: Event
+
+
+class Lap(Struct, frozen=True, kw_only=True):
+    """One lap of a result."""
+
+    number: int
+    agent: str
+    started: float
+    duration: float
+    tokens: int
+    cost: float
+    error: ErrorClass | None
+    reply: str
+    claim: bool
+    snapshot: str | None
+    score: float
+    verdicts: dict[str, Verdict]
+    failing: list[str]
+    signals: tuple[Signal, ...]
+    decision: Continue | Finish | Ask | None
+
+
+class Result(Line, frozen=True, kw_only=True, tag="result"):
+    """How a run ended, or where it stands: `show`, and the last line of whatever drives or follows one."""
+
+    run: str
+    status: str
+    outcome: Outcome | None
+    reason: str
+    exit_code: int
+    task: str
+    labels: dict[str, str]
+    agent: str
+    strategy: str
+    limits: Limits
+    elapsed: float
+    waited: float
+    tokens: int
+    cost: float
+    laps: int
+    best: Best | None
+    final_snapshot: str | None
+    verdicts: dict[str, Verdict]
+    question: Ask | None
+    iterations: list[Lap]
+    head: str
+
+
+class RunLine(Line, frozen=True, kw_only=True, tag="run"):
+    """One row of `list`; a damaged run has only its status and the reason."""
+
+    run: str
+    status: str
+    outcome: Outcome | None = None
+    laps: int = 0
+    score: float = 0.0
+    cost: float = 0.0
+    tokens: int = 0
+    task: str = ""
+    updated: float | None = None
+    reason: str = ""
+
+
+class VerdictLine(Line, frozen=True, kw_only=True, tag="verdict"):
+    """What one gate said: `check` and `plan`."""
+
+    gate: str
+    verdict: Verdict
+
+
+class CheckResult(Line, frozen=True, kw_only=True, tag="checked"):
+    """The last line of `check`."""
+
+    green: bool
+    exit_code: int
+
+
+class PluginLine(Line, frozen=True, kw_only=True, tag="plugin"):
+    """One row of `plugins`."""
+
+    name: str
+    kind: str
+    origin: str
+    summary: str
+    problem: str
+
+
+class FingerprintLine(Line, frozen=True, kw_only=True, tag="fingerprint"):
+    """What was seen in one file."""
+
+    file: str
+    tool: str | None
+    fingerprint: str
+    findings: tuple[Finding, ...]
+
+
+class TrustedLine(Line, frozen=True, kw_only=True, tag="trusted"):
+    """One row of `trust --list`."""
+
+    path: str
+    digest: str
+    at: float
+
+
+class Setting(Line, frozen=True, kw_only=True, tag="setting"):
+    """One value of the spec and where it came from: `config show` and `plan`."""
+
+    key: str
+    value: Any
+    source: str

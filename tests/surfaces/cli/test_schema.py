@@ -1,0 +1,141 @@
+"""What `--json` prints is what `schema` promises, for every verb that has it."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.surfaces.cli.helpers import Cli, Done, Say, write
+from untilgreen.surfaces.cli.main import VERBS
+from untilgreen.surfaces.schemas import SCHEMAS, schema_of
+
+
+def strict(schema: Any) -> Any:
+    """The same schema without room for fields that it does not name."""
+    if isinstance(schema, dict):
+        closed = {key: strict(value) for key, value in schema.items()}
+        if "properties" in closed and closed.get("type") == "object":
+            closed.setdefault("additionalProperties", False)
+        return closed
+    return [strict(each) for each in schema] if isinstance(schema, list) else schema
+
+
+OUTPUT = Draft202012Validator(strict(schema_of("output")))
+
+
+def valid(done: Done, code: int = 0) -> Done:
+    """Every line fits, and the first says which version it is."""
+    assert done.code == code, done.err
+    assert done.lines[0] == {"type": "version", "schema": "1.0", "tool": "untilgreen"}
+    for line in done.lines:
+        for error in OUTPUT.iter_errors(line):
+            raise AssertionError(f"{json.dumps(line)[:2000]}\n{error.message[:2000]}")
+    return done
+
+
+def a_run(cli: Cli) -> None:
+    agent = cli.agent("cat > /dev/null\necho >> notes.txt\necho '<promise>DONE</promise>'\n")
+    flags = ("--max-iterations", "2", "--promise", "DONE", "--json", "--set", "labels.team=a")
+    valid(cli("run", "Mend it.", "-a", agent, "-g", "echo 'a.py:1: error: no'; false", *flags), 3)
+
+
+def after_a_run(*arguments: str, code: int = 0) -> Callable[[Cli], None]:
+    def check(cli: Cli) -> None:
+        a_run(cli)
+        valid(cli(*arguments, "--json"), code)
+
+    return check
+
+
+def _fingerprint(cli: Cli) -> None:
+    write(cli.place, {"out.txt": "a.py:1: error: Name 'x' is not defined  [name-defined]\nFound 1 error\n"})
+    assert valid(cli("fingerprint", "out.txt", "--json")).lines[1]["findings"]
+
+
+def _trust(cli: Cli) -> None:
+    write(cli.place, {"untilgreen.toml": '[gates.t]\nrun = "true"\n'})
+    assert cli("trust", "--yes").code == 0
+    assert len(valid(cli("trust", "--list", "--json")).lines) == 2
+
+
+def _list(cli: Cli) -> None:
+    a_run(cli)
+    (cli.runs / cli.ids[0] / "journal.jsonl").write_text("nonsense\n")
+    a_run(cli)
+    assert [line["status"] for line in valid(cli("list", "--json")).lines[1:]] == ["exhausted", "damaged"]
+
+
+def _resume(cli: Cli) -> None:
+    flags = ("-a", "cmd:true", "-g", "test -f done", "--json", "--no-input")
+    valid(cli("run", "Mend it.", "-s", "manual", *flags), 5)
+    write(cli.place, {"done": ""})
+    assert cli("answer", "@last", "continue").code == 0
+    valid(cli("resume", "--json", "--no-input"))
+
+
+CALLS: dict[str, Callable[[Cli], object]] = {
+    "run": a_run,
+    "check": lambda cli: valid(cli("check", "-g", "true", "-g", "false", "--json"), 1),
+    "resume": _resume,
+    "list": _list,
+    "show": after_a_run("show"),
+    "why": after_a_run("why"),
+    "follow": after_a_run("follow", code=3),
+    "fingerprint": _fingerprint,
+    "trust": _trust,
+    "config show": lambda cli: valid(cli("config", "show", "-g", "true", "--json")),
+    "plugins": lambda cli: valid(cli("plugins", "--json")),
+    "demo": lambda cli: valid(cli("demo", "--json")),
+}
+"""A verb that learns `--json` gets its row here."""
+
+
+def helps(said: Say) -> dict[str, str]:
+    texts = {verb: said(*verb.split(), "--help").out for verb in VERBS}
+    return texts | {"config show": said("config", "show", "--help").out}
+
+
+def test_no_verb_with_json_is_left_out(said: Say) -> None:
+    assert {verb for verb, text in helps(said).items() if re.search("--json +Print", text)} == set(CALLS)
+
+
+@pytest.mark.parametrize("verb", CALLS)
+def test_what_a_verb_prints_as_json_fits_the_published_schema(cli: Cli, verb: str) -> None:
+    cli.env["TMPDIR"] = str(cli.tmp)
+    CALLS[verb](cli)
+
+
+def test_a_line_that_nobody_promised_does_not_fit() -> None:
+    line = {"type": "version", "schema": "1.0", "tool": "untilgreen"}
+
+    assert OUTPUT.is_valid(line)
+    assert not OUTPUT.is_valid(line | {"type": "other"})
+    assert not OUTPUT.is_valid(line | {"more": 1})
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_each_schema_is_printed_and_is_one(said: Say, name: str) -> None:
+    done = said("schema", name)
+    schema = json.loads(done.out)
+
+    assert done.code == 0
+    Draft202012Validator.check_schema(schema)
+    assert schema == msgspec.to_builtins(schema_of(name))
+
+
+def test_the_events_of_a_journal_fit_theirs(cli: Cli) -> None:
+    a_run(cli)
+    validator = Draft202012Validator(strict(schema_of("events")))
+
+    events = cli.journal(cli.ids[0])
+
+    assert len(events) > 10
+    assert [error.message for event in events for error in validator.iter_errors(event)] == []
+
+
+def test_an_unknown_schema_is_answered_with_the_nearest(said: Say) -> None:
+    assert "Did you mean 'events'?" in said("schema", "evnts").err
