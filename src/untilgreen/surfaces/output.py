@@ -103,7 +103,7 @@ class VerdictLine(Line, frozen=True, kw_only=True, tag="verdict"):
     verdict: Verdict
 
 
-class CheckResult(Line, frozen=True, kw_only=True, tag="checked"):
+class CheckResult(Line, frozen=True, kw_only=True, tag="result"):
     """The last line of `check`."""
 
     green: bool

@@ -10,6 +10,7 @@ import msgspec
 from untilgreen.config.published import DIALECT, Schema, spec_schema
 from untilgreen.core.events import Event
 from untilgreen.surfaces import output
+from untilgreen.surfaces.verified import ComparedLine, VerifiedLine
 from untilgreen.surfaces.why.reasons import Reasons
 
 LINES: tuple[type[output.Line], ...] = (
@@ -24,6 +25,8 @@ LINES: tuple[type[output.Line], ...] = (
     output.TrustedLine,
     output.Setting,
     Reasons,
+    ComparedLine,
+    VerifiedLine,
 )
 """Everything that `--json` prints; a new kind of line takes its place here."""
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import anyio
 from cyclopts import Parameter
-from msgspec import to_builtins
+from msgspec.structs import asdict
 
 from untilgreen.core.exits import GATE, NOT_GREEN, OK
 from untilgreen.engine.verifying import Compared, Verified
@@ -16,6 +16,7 @@ from untilgreen.surfaces.cli.options import HERE, Place
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, version_line
 from untilgreen.surfaces.render import ASCII_MARKS, MARKS, verdict_words
 from untilgreen.surfaces.text import inert, short
+from untilgreen.surfaces.verified import ComparedLine, VerifiedLine
 
 _CODES = {"confirmed": OK, "differs": NOT_GREEN, "unknown": GATE}
 
@@ -44,7 +45,7 @@ def verify(
 
     def said(row: Compared) -> None:
         if json:
-            out_json({"type": "verified", **to_builtins(row)})
+            out_json(ComparedLine(**asdict(row)))
         else:
             _say(row)
 
@@ -56,7 +57,7 @@ def verify(
     found = anyio.run(look)
     code = 128 + found.signal if found.signal else _CODES[found.answer]
     if json:
-        out_json({"type": "result", "exit_code": code, **to_builtins(found)})
+        out_json(VerifiedLine(exit_code=code, **asdict(found)))
     else:
         _conclude(found)
     return code
