@@ -85,8 +85,8 @@ class CommandGate:
         status = self._status(ran.status, trouble=trouble is not None, nothing=nothing)
         findings: tuple[Finding, ...] = ()
         if status != "pass":
-            complaints = _complaints(reported, printed, told)
-            findings = self._findings(ran, complaints, trouble, text, nothing=nothing)
+            found = complaints(reported, printed, told)
+            findings = self._findings(ran, found, trouble, text, nothing=nothing)
         return Verdict(
             status=status,
             score=self._score(status, reported, printed),
@@ -130,7 +130,7 @@ class CommandGate:
         return distinct([*found, trouble] if trouble is not None else found)
 
 
-def _complaints(reported: Seen | None, printed: Seen | None, text: str) -> tuple[Finding, ...]:
+def complaints(reported: Seen | None, printed: Seen | None, text: str) -> tuple[Finding, ...]:
     """The report knows best, then the tool's own words, then any place in a file that is called an error."""
     for seen in (reported, printed):
         if seen is not None and seen.findings:

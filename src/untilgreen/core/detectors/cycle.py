@@ -73,12 +73,13 @@ class Cycle(Struct, frozen=True, kw_only=True):
         return None
 
     def _moves_in_turns(self, laps: Laps) -> _Found | None:
-        """Two rounds are enough where answers repeat with their outcomes."""
+        """One round less is enough where answers repeat with their outcomes."""
+        rounds = max(self.repeats - 1, 2)
         for period in range(2, self.longest_period + 1):
-            window = laps[-2 * period :]
+            window = laps[-rounds * period :]
             improved = any(lap.improved for lap in window[1:])
-            if len(window) == 2 * period and not improved and _turns(window, period, _same_move):
-                return _Found(what=_MOVE, laps=window, period=period, times=2)
+            if len(window) == rounds * period and not improved and _turns(window, period, _same_move):
+                return _Found(what=_MOVE, laps=window, period=period, times=rounds)
         return None
 
     def _never_other(self, laps: Laps) -> _Found | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from untilgreen.gates.recognise import (
@@ -76,20 +77,25 @@ def recognise(text: str) -> Seen | None:
     """
     whole = plain(text)
     lines = lines_of(whole)
-    known = [
-        seen
-        for tool in TOOLS.values()
-        if any(mark in whole for mark in tool.marks) and (seen := tool.read(lines)) is not None
-    ]
-    known += _documents(whole)
-    if not known:
-        return located.read(lines)
-    complaining = (seen for seen in known if seen.findings and not seen.no_tests)
-    return next(complaining, None) or max(known, key=lambda seen: seen.total)
+    known: list[Seen] = []
+    for seen in chain(_by_lines(whole, lines), _documents(whole)):
+        if seen.findings and not seen.no_tests:
+            return seen
+        known.append(seen)
+    return max(known, key=lambda seen: seen.total) if known else located.read(lines)
 
 
-def _documents(text: str) -> list[Seen]:
-    return [seen for read in DOCUMENTS.values() if (seen := read(text)) is not None]
+def _by_lines(whole: str, lines: Sequence[str]) -> Iterator[Seen]:
+    """What each tool with a mark in the text says; one after another, since the first complaint is enough."""
+    for tool in TOOLS.values():
+        if any(mark in whole for mark in tool.marks) and (seen := tool.read(lines)) is not None:
+            yield seen
+
+
+def _documents(text: str) -> Iterator[Seen]:
+    for read in DOCUMENTS.values():
+        if (seen := read(text)) is not None:
+            yield seen
 
 
 def errors_in(text: str) -> Seen | None:

@@ -22,6 +22,7 @@ _CAPTURED = _TELLING | {"PASSES", "XPASSES"}
 _PROGRESS = re.compile(r"(?:(\S{1,300}\.py) )?([.FEsxXRu]*)(?![A-Za-z])( *(?:\[ *\d{1,3}%\])?$)?")
 _LOCATION = re.compile(r"([^\s:]{1,300}):(\d{1,7}):(?: |$)")
 _FATAL = "Fatal Python error: "
+_TIMEOUT = "+ Timeout +"
 _USAGE = ("usage: ", "file or directory not found: ", "not found: ", "found no collectors for ")
 _CONFTEST = "ImportError while loading conftest '"
 _COVERAGE = ("FAIL Required test coverage of ", "Coverage failure: total of ")
@@ -54,7 +55,7 @@ class _Reader:
 
     def feed(self, lines: Sequence[str]) -> None:
         for number, line in enumerate(lines):
-            title = bar_title(line)
+            title = bar_title(line) if line.startswith("=") else None
             if title is not None:
                 self._bar(title)
             elif line and not self.depth:
@@ -88,6 +89,8 @@ class _Reader:
     def _line(self, line: str) -> None:
         session = self.session
         in_blocks = session.section in _CAPTURED
+        if in_blocks and line[0] == " " and _FATAL not in line and _TIMEOUT not in line:
+            return  # most lines are source code that a block shows
         counts = None if session.begun and in_blocks else counts_of(line)  # once begun, its own has a bar
         if counts is not None:
             session.counts = counts
@@ -142,7 +145,7 @@ class _Reader:
             session.coverage = line
         elif _FATAL in line:
             self.fatal = line[line.index(_FATAL) :]
-        elif "+ Timeout +" in line:
+        elif _TIMEOUT in line:
             self.fatal = "The test took longer than pytest-timeout allows."
 
     def _refusal(self, line: str, after: Sequence[str]) -> None:

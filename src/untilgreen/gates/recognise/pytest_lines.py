@@ -21,6 +21,7 @@ _BY_WORKER = re.compile(r"\[gw\d{1,5}\] (?:\[ *\d{1,3}%\] )?")
 _PERCENT = re.compile(r"\[ *\d{1,9}(?:%|/\d{1,9})\]$")
 _OUTCOME = re.compile(r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN|SUBPASSED|SUBFAILED|SUBSKIPPED)\b")
 _ERROR_IN = re.compile(r"^ERROR (?:at (?:setup|teardown) of|collecting) ")
+_BEFORE_A_NUMBER = ("collect", "gw")
 _WORDS = ("FAILED ", "ERROR ", "SUBFAILED", "SUBFAIL ")
 
 
@@ -70,6 +71,8 @@ def block_title(line: str) -> str | None:
 
 def counts_of(text: str) -> Counts | None:
     """`3 failed, 91 passed, 2 skipped in 18.64s`, or None for anything else."""
+    if not text.endswith(("s", ")")):
+        return None
     said, _, took = text.rpartition(" in ")
     if len(text) > _LONGEST_BAR or not _TOOK.match(took):
         return None
@@ -93,6 +96,8 @@ def counts_of(text: str) -> Counts | None:
 
 def collected(line: str) -> int | None:
     """How many tests the session is about to run."""
+    if not line.startswith(_BEFORE_A_NUMBER) and not line[0].isdigit():
+        return None
     if match := _COLLECTED.match(line):
         selected = _SELECTED.search(line[-40:])
         return int(selected[1] if selected else match[1])
@@ -106,9 +111,9 @@ def summarised(line: str, *, strict: bool) -> Complaint | None:
     if line.startswith("[") and " SUBFAIL " in line:  # as the older plugin for subtests prints it
         part, _, rest = line.partition(" SUBFAIL ")
         line = f"SUBFAILED{part} {rest}"
-    word = next((word for word in _WORDS if line.startswith(word)), None)
-    if word is None:
+    if not line.startswith(_WORDS):
         return None
+    word = next(word for word in _WORDS if line.startswith(word))
     rest, part = line[len(word) :], ""
     if word == "SUBFAILED":
         begin = rest.rfind(" ", 0, max(rest.find("::"), 0)) + 1

@@ -33,6 +33,7 @@ VERBS = {
     "trust": ("trusting:trust", "Look at what a repository's spec would run, and say that it may."),
     "config": ("config:app", "Show the spec as it holds here, and where each value came from."),
     "schema": ("schema:schema", "Print a JSON Schema: spec, events, output or result."),
+    "backtest": ("backtest:backtest", "See what detectors and strategies would have done with past runs."),
     "plugins": ("plugins:app", "List what can be used by name, or check a plugin of your own."),
     "demo": ("demo:demo", "Watch a run in a temporary project; needs no key."),
     "help": ("help:app", "Explain exit codes and other things that are no verbs."),

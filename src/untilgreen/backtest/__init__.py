@@ -1,0 +1,1 @@
+"""What detectors and strategies would have done with runs that are over: a replay, without any agent."""
