@@ -38,9 +38,14 @@ def me() -> str:
         return "somebody"
 
 
+def agent_mark() -> str | None:
+    """The variable that shows that an agent started this command, where one did."""
+    return next((name for name in AGENT_MARKS if os.environ.get(name)), None)
+
+
 def refuse_agents(verb: str) -> None:
     """What a person decides is not decided by the agent that is judged."""
-    mark = next((name for name in AGENT_MARKS if os.environ.get(name)), None)
+    mark = agent_mark()
     if mark is not None:
         raise UserError(
             f"`untilgreen {verb}` is used by people, not by an agent, and {mark} is set here. "

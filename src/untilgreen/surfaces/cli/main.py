@@ -31,6 +31,7 @@ VERBS = {
     "restore": ("trees:restore", "Put the files of a lap back into the directory."),
     "fingerprint": ("fingerprint:fingerprint", "Show what is seen in the output of a tool."),
     "trust": ("trusting:trust", "Look at what a repository's spec would run, and say that it may."),
+    "init": ("init:init", "Write a spec for this directory, from what its files show."),
     "config": ("config:app", "Show the spec as it holds here, and where each value came from."),
     "schema": ("schema:schema", "Print a JSON Schema: spec, events, output or result."),
     "backtest": ("backtest:backtest", "See what detectors and strategies would have done with past runs."),
