@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from untilgreen.backtest.score import LOOKS, Figures, Source
+from untilgreen.surfaces.output import Line
 from untilgreen.surfaces.text import padded, places, short
 
 _LONGEST_NAME = 32
+
+
+class SourceLine(Line, Source, frozen=True, kw_only=True, tag="source"):
+    """One source of recorded runs: `backtest --json`."""
 
 
 def measures(sources: Sequence[Source]) -> list[str]:

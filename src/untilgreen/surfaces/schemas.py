@@ -10,6 +10,7 @@ import msgspec
 from untilgreen.config.published import DIALECT, Schema, spec_schema
 from untilgreen.core.events import Event
 from untilgreen.surfaces import output
+from untilgreen.surfaces.backtest import SourceLine
 from untilgreen.surfaces.verified import ComparedLine, VerifiedLine
 from untilgreen.surfaces.why.reasons import Reasons
 
@@ -27,6 +28,7 @@ LINES: tuple[type[output.Line], ...] = (
     Reasons,
     ComparedLine,
     VerifiedLine,
+    SourceLine,
 )
 """Everything that `--json` prints; a new kind of line takes its place here."""
 

@@ -9,6 +9,8 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.backtest.helpers import record, steps
+from tests.backtest.helpers import write as write_records
 from tests.surfaces.cli.helpers import Cli, Done, Say, write
 from untilgreen.surfaces.cli.main import VERBS
 from untilgreen.surfaces.schemas import SCHEMAS, schema_of
@@ -77,6 +79,14 @@ def _resume(cli: Cli) -> None:
     valid(cli("resume", "--json", "--no-input"))
 
 
+def _backtest(cli: Cli) -> None:
+    write_records(
+        cli.place / "runs.jsonl",
+        record("a", "again", steps=[*steps("aaaa", attempt=0), *steps("bcd", attempt=1)], success=False),
+    )
+    assert len(valid(cli("backtest", "--trajectories", "runs.jsonl", "--json")).lines) == 2
+
+
 CALLS: dict[str, Callable[[Cli], object]] = {
     "run": a_run,
     "check": lambda cli: valid(cli("check", "-g", "true", "-g", "false", "--json"), 1),
@@ -85,6 +95,7 @@ CALLS: dict[str, Callable[[Cli], object]] = {
     "show": after_a_run("show"),
     "why": after_a_run("why"),
     "verify": after_a_run("verify"),
+    "backtest": _backtest,
     "follow": after_a_run("follow", code=3),
     "fingerprint": _fingerprint,
     "trust": _trust,

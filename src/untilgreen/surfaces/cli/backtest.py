@@ -61,7 +61,7 @@ def _trajectories(
     from untilgreen.backtest.spread import cores, made, play
     from untilgreen.core.defaults import DETECTORS
     from untilgreen.core.model import PartSpec
-    from untilgreen.surfaces.backtest import measures
+    from untilgreen.surfaces.backtest import SourceLine, measures
 
     if jobs is not None and jobs < 1:
         raise UserError(f"--jobs {jobs} is no number of processors. Use 1 or more.")
@@ -75,7 +75,7 @@ def _trajectories(
     if json:
         version_line()
         for source in sources:
-            out_json({"type": "source", **msgspec.to_builtins(source)})
+            out_json(SourceLine(**msgspec.structs.asdict(source)))
         return 0
     for line in measures(sources):
         out(line)
