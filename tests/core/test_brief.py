@@ -373,3 +373,8 @@ def test_a_pause_does_not_change_the_brief() -> None:
     run.until(AwaitResume)
 
     assert compose(run.state) == before
+
+
+def test_the_brief_says_how_much_the_agent_may_do() -> None:
+    assert brief_of(Run()).permissions == "gates"
+    assert brief_of(Run(permissions="all")).permissions == "all"

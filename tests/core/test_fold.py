@@ -181,6 +181,29 @@ def test_the_conversation_of_each_agent_is_remembered() -> None:
     assert run.state.sessions == {"agent": "s-1"}
 
 
+def test_what_a_conversation_has_used_in_all_is_remembered_until_another_begins() -> None:
+    run = Run(session="continue")
+    counted = Usage(input_tokens=100, cost=0.5)
+    run.lap(Turn(reply=Reply(text="hello", session="s-1", total=counted)), tests=red("a"))
+    assert compose(run.state).counted == counted
+
+    run.lap(Turn(reply=Reply(error="crash")), tests=red("b"))
+    assert compose(run.state).counted == counted
+
+    run.lap(Turn(reply=Reply(text="hello", session="s-1")), tests=red("c"))
+    assert compose(run.state).counted == counted
+
+    run.lap(Turn(reply=Reply(text="hello", session="s-2")), tests=red("d"))
+    assert compose(run.state).counted == Usage()
+
+
+def test_a_new_conversation_has_used_nothing() -> None:
+    run = Run(session="fresh")
+    run.lap(Turn(reply=Reply(text="hello", session="s-1", total=Usage(cost=0.5))), tests=red("a"))
+
+    assert compose(run.state).counted == Usage()
+
+
 def test_the_end_is_kept_with_its_reason_and_tree() -> None:
     run = Run()
     run.lap(tests=PASS)

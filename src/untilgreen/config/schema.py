@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from untilgreen.core.defaults import DETECTORS
 from untilgreen.core.limits import Limits
-from untilgreen.core.model import GateSpec, OnFail, PartSpec, When
+from untilgreen.core.model import GateSpec, OnFail, PartSpec, Permissions, When
 from untilgreen.core.remedies import RUNGS, Rung
 
 Part = str | dict[str, Any]
@@ -30,6 +30,7 @@ class SpecFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     detectors: list[Part] = field(default_factory=lambda: list[Part](DETECTORS))
     remedies: list[Rung] = field(default_factory=lambda: list(RUNGS))
     session: Literal["fresh", "continue"] = "fresh"
+    permissions: Permissions = "gates"
     workspace: Part = IN_PLACE
     leave: Literal["best", "last"] = "best"
     on_interrupt: Literal["keep", "rewind"] = "keep"

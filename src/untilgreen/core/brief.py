@@ -13,7 +13,7 @@ from msgspec import Struct
 from untilgreen.core.claims import tag
 from untilgreen.core.excerpt import trim
 from untilgreen.core.limits import money_left
-from untilgreen.core.model import CLAIM_GATE, GateSpec, Verdict
+from untilgreen.core.model import CLAIM_GATE, GateSpec, Permissions, Usage, Verdict
 from untilgreen.core.state import Iteration, RunState
 
 QUOTE_BUDGET = 16_000
@@ -48,6 +48,9 @@ class Brief(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Dollars that are left, for agents that take a ceiling."""
     commands: tuple[str, ...] = ()
     """What the gates run, so that the agent may be allowed to run it too."""
+    permissions: Permissions = "gates"
+    counted: Usage = Usage()
+    """What the conversation had used when its last turn ended, for agents that count over all of it."""
 
 
 def compose(state: RunState) -> Brief:
@@ -55,14 +58,17 @@ def compose(state: RunState) -> Brief:
     lap = state.open
     number = lap.number if lap else len(state.iterations) + 1
     keeps_session = state.plan.session == "continue" and not (lap and lap.fresh)
+    session = state.sessions.get(state.agent) if keeps_session else None
     told = "\n\n".join(section for section in _sections(state, number) if section)
     text = _TAG.sub(r"<promise>\1</promise>", "\n".join(told.splitlines()))
     return Brief(
         lap=number,
         text=_LONE_TAG.sub(r"\1(quoted) \2", text),
-        session=state.sessions.get(state.agent) if keeps_session else None,
+        session=session,
         budget=money_left(state),
         commands=tuple(gate.shown_as for gate in state.plan.gates if gate.shown_as),
+        permissions=state.plan.permissions,
+        counted=state.counted.get(state.agent, Usage()) if session else Usage(),
     )
 
 

@@ -201,7 +201,16 @@ def _turn_ended(state: RunState, lap: Open, event: TurnEnded) -> RunState:
         last_error=f"{reply.error}: {reply.detail}".rstrip(": ") if reply.error else state.last_error,
         waits=state.waits if waits else 0,
         sessions={**state.sessions, lap.agent: reply.session} if reply.session else state.sessions,
+        counted={**state.counted, lap.agent: _counted(state, lap, reply)},
     )
+
+
+def _counted(state: RunState, lap: Open, reply: Reply) -> Usage:
+    """What the session has used in all; a failed turn may not say, a new session begins at nothing."""
+    if reply.total is not None:
+        return reply.total
+    same = reply.session in (None, state.sessions.get(lap.agent))
+    return state.counted.get(lap.agent, Usage()) if same else Usage()
 
 
 def _gate_checked(state: RunState, lap: Open, event: GateChecked) -> RunState:

@@ -13,6 +13,8 @@ from untilgreen.core.limits import Limits
 Status = Literal["pass", "fail", "error", "skip"]
 OnFail = Literal["iterate", "stop", "ask"]
 When = Literal["always", "changed", "claimed"]
+Permissions = Literal["gates", "all"]
+"""What an agent may do unasked: edit files and run what the gates run, or everything."""
 ErrorClass = Literal[
     "crash",
     "timeout",
@@ -146,6 +148,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     limits: Limits = field(default_factory=Limits)
     promise: Promise | None = None
     session: Literal["fresh", "continue"] = "fresh"
+    permissions: Permissions = "gates"
     leave: Literal["best", "last"] = "best"
     on_interrupt: Literal["keep", "rewind"] = "keep"
     baseline: bool = True
@@ -190,6 +193,8 @@ class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: ErrorClass | None = None
     detail: str = ""
     usage: Usage = Usage()
+    total: Usage | None = None
+    """What the whole session has used by now, where the agent counts so."""
     session: str | None = None
     retry_at: float | None = None
     denied: tuple[str, ...] = ()

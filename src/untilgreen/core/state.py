@@ -156,6 +156,8 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     answers: bool = False
     agent: str = ""
     sessions: dict[str, str] = field(default_factory=dict)
+    counted: dict[str, Usage] = field(default_factory=dict)
+    """What those sessions have used in all, for agents that count so."""
     notes: tuple[Note, ...] = ()
     notes_told: int = 0
     tried: tuple[str, ...] = ()

@@ -70,6 +70,7 @@ def plan_of(loaded: Loaded, start: Path) -> Plan:
         limits=spec.limits,
         promise=promise,
         session=spec.file.session,
+        permissions=spec.file.permissions,
         leave=spec.file.leave,
         on_interrupt=spec.file.on_interrupt,
         baseline=spec.file.baseline,

@@ -71,7 +71,11 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "judge": "untilgreen.gates.judge:JudgeGate",
         "approval": "untilgreen.gates.approval:ApprovalGate",
     },
-    "agent": {"command": "untilgreen.agents.command:CommandAgent"},
+    "agent": {
+        "command": "untilgreen.agents.command:CommandAgent",
+        "claude": "untilgreen.agents.claude:Claude",
+        "codex": "untilgreen.agents.codex:Codex",
+    },
     "notifier": {},
 }
 

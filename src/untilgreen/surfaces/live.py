@@ -141,7 +141,7 @@ class LiveView:
         match event:
             case RunStarted() | RunFinished() | SnapshotTaken() | BriefOffered() | GateChecked():
                 return ""
-            case TurnEnded(reply=reply) if reply.ok:
+            case TurnEnded(reply=reply) if reply.ok and not reply.denied:
                 return ""
             case Decided(lap=lap) if state.last is not None and state.last.number == lap:
                 said = claim_words(state, lap) + decision_words(event)

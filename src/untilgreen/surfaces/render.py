@@ -160,4 +160,5 @@ def _turn(reply: Reply) -> str:
     cost = f", ${reply.usage.cost:.2f}" if reply.usage.cost is not None else ""
     if reply.error:
         return f"turn ended: {reply.error} {short(reply.detail, 120)}".rstrip() + used + cost
-    return f"turn over{used}{cost}"
+    denied = f"; {short(reply.detail, 160)}" if reply.denied else ""
+    return f"turn over{used}{cost}{denied}"

@@ -67,7 +67,7 @@ class SpecFlags:
         list[str] | None,
         Parameter(
             name=["--agent", "-a"],
-            help="The agent, for example 'cmd:./fix.sh'; repeat it to name agents to fall back to.",
+            help="The agent: claude, codex, 'cmd:./fix.sh'; repeat it to name agents to fall back to.",
         ),
     ] = None
     gate: Annotated[
@@ -82,6 +82,9 @@ class SpecFlags:
     promise: Annotated[
         str | None, Parameter(help="Ask the agent to claim that it is done with this text, such as DONE.")
     ] = None
+    yolo: Annotated[
+        bool, Parameter(help="Let the agent do everything unasked, not only edit files and run the gates.")
+    ] = False
     profile: Annotated[str | None, Parameter(help="Use this profile of the spec.")] = None
     config: Annotated[Path | None, Parameter(name=["--config", "-c"], help="Use this spec file.")] = None
     set: Annotated[
@@ -138,6 +141,8 @@ class SpecFlags:
         for key, value in (("time", self.max_time), ("cost", self.max_cost), ("tokens", self.max_tokens)):
             if value is not None:
                 flags.setdefault("limits", {})[key] = value
+        if self.yolo:
+            flags["permissions"] = "all"
         if self.gate:
             flags["gates"] = _gates(self.gate)
         return flags

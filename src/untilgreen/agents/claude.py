@@ -1,0 +1,169 @@
+"""Claude Code: `claude -p` with a stream of JSON objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import msgspec
+
+from untilgreen.agents.cli import PATIENCE_SECONDS, About, CommandLine, Ears, take_turn
+from untilgreen.agents.permissions import simple_commands
+from untilgreen.agents.stream import Said
+from untilgreen.agents.turn import Turn
+from untilgreen.core.brief import Brief
+from untilgreen.core.model import Reply, Usage
+from untilgreen.ports import Desk
+
+ABOUT = About(
+    install="npm install -g @anthropic-ai/claude-code",
+    login="Start `claude` and use /login, or set ANTHROPIC_API_KEY.",
+    permit="Permit everything with --yolo, or one tool with args = ['--allowedTools', 'Bash(make *)'].",
+    flags=(
+        "--print",
+        "--output-format",
+        "--verbose",
+        "--permission-mode",
+        "--settings",
+        "--resume",
+        "--model",
+        "--max-budget-usd",
+    ),
+)
+# Ten by default, also for a key that is wrong; what takes longer becomes a pause of ours.
+_ENV = {"CLAUDE_CODE_MAX_RETRIES": "3", "DISABLE_AUTOUPDATER": "1"}
+_EDITS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
+_NOBODY = "<synthetic>"
+"""Who writes the messages about errors of the provider."""
+_QUESTION = "AskUserQuestion"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claude:
+    """Drives Claude Code; `args` go to its command line as they are."""
+
+    model: str | None = None
+    program: str = "claude"
+    args: tuple[str, ...] = ()
+    streams: ClassVar[bool] = True
+    about: ClassVar[About] = ABOUT
+
+    async def work(self, brief: Brief, desk: Desk) -> Reply:
+        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=hear))
+
+    def command(self, brief: Brief) -> CommandLine:
+        """The prompt goes in by stdin, where it may be of any length."""
+        argv = [self.program, "--print", "--output-format", "stream-json", "--verbose", *_permits(brief)]
+        if self.model:
+            argv += ["--model", self.model]
+        if brief.session:
+            argv += ["--resume", brief.session]
+        if brief.budget is not None:
+            argv += ["--max-budget-usd", f"{max(brief.budget, 0.01):.2f}"]
+        return CommandLine(argv=[*argv, *self.args], env=_ENV, stdin=brief.text)
+
+
+def _permits(brief: Brief) -> list[str]:
+    if brief.permissions == "all":
+        return ["--permission-mode", "bypassPermissions"]
+    rules = [f"Bash({command}{rest})" for command in simple_commands(brief.commands) for rest in ("", ":*")]
+    settings = msgspec.json.encode({"permissions": {"allow": rules}}).decode()
+    return ["--permission-mode", "acceptEdits", "--settings", settings]
+
+
+def hear(event: Said, turn: Turn) -> None:
+    """One event; Qwen Code speaks the same language."""
+    turn.session = event.text("session_id") or turn.session
+    match event.text("type"), event.text("subtype"):
+        case "system", "api_retry" | "retry":
+            _retry(event, turn)
+        case "rate_limit_event", _ if event.text("rate_limit_info", "status") == "rejected":
+            turn.again = event.number("rate_limit_info", "resetsAt")
+        case "assistant", _:
+            _message(event, turn)
+        case "result", subtype:
+            _result(event, turn, subtype)
+
+
+def _retry(event: Said, turn: Turn) -> None:
+    delay = event.number("retry_delay_ms")
+    why = event.text("error_message") or event.text("error") or event.text("error", "message")
+    turn.retries(
+        why, event.number("error_status"), None if delay is None else delay / 1000, patience=PATIENCE_SECONDS
+    )
+
+
+def _message(event: Said, turn: Turn) -> None:
+    """What the agent says and does; a helper of its own may not speak for it."""
+    own = not event.text("parent_tool_use_id") and event.text("message", "model") != _NOBODY
+    for block in event.parts("message", "content"):
+        if block.text("type") == "text":
+            text = block.text("text")
+            turn.says(text) if own else turn.show("text", text)
+        elif block.text("type") == "tool_use":
+            turn.acts(*_act(block.text("name"), block.part("input")))
+
+
+def _act(tool: str, given: Said) -> tuple[str, str]:
+    path = given.text("file_path") or given.text("notebook_path") or given.text("path")
+    if tool in _EDITS:
+        return "edit", path
+    if command := given.text("command"):
+        return "command", command
+    what = (
+        path or given.text("pattern") or given.text("description") or given.text("query") or given.text("url")
+    )
+    return "tool", f"{tool} {what}".strip()
+
+
+def _result(event: Said, turn: Turn, subtype: str) -> None:
+    """The end; the subtype may say success of a turn that failed."""
+    for denial in event.parts("permission_denials"):
+        _denied(denial, turn)
+    turn.usage = _used(event.part("usage"))
+    turn.total = _total(event) if event.part("modelUsage") else None
+    if event.flag("is_error") or subtype != "success":
+        errors = (
+            event.text("error", "message")
+            or "; ".join(event.texts("errors"))
+            or event.text("result")
+            or subtype
+        )
+        turn.fail(errors, event.number("api_error_status"))
+        return
+    turn.over = True
+    if not turn.text:
+        turn.says(event.text("result"))
+
+
+def _denied(denial: Said, turn: Turn) -> None:
+    tool, given = denial.text("tool_name"), denial.part("tool_input")
+    if tool == _QUESTION:
+        turn.question = "; ".join(each.text("question") for each in given.parts("questions")) or tool
+        return
+    what = given.text("command") or given.text("file_path") or given.text("url")
+    turn.deny(f"{tool}({what})" if what else tool)
+
+
+def _used(usage: Said) -> Usage:
+    cached = usage.count("cache_read_input_tokens")
+    return Usage(
+        input_tokens=usage.count("input_tokens") + usage.count("cache_creation_input_tokens") + cached,
+        output_tokens=usage.count("output_tokens"),
+        cached_tokens=cached,
+    )
+
+
+def _total(event: Said) -> Usage:
+    """Over the whole session, helpers included; the plain usage is this turn's, the cost is not."""
+    models = event.part("modelUsage").values()
+    cached = sum(each.count("cacheReadInputTokens") for each in models)
+    fresh = sum(each.count("inputTokens") + each.count("cacheCreationInputTokens") for each in models)
+    cost = event.number("total_cost_usd")
+    return Usage(
+        input_tokens=fresh + cached,
+        output_tokens=sum(each.count("outputTokens") for each in models),
+        cached_tokens=cached,
+        cost=cost,
+        source="unknown" if cost is None else "reported",
+    )

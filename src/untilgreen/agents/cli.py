@@ -1,0 +1,111 @@
+"""A turn of a command line agent, as every adapter takes it: start it, hear it, and say what came of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from anyio import move_on_after
+from msgspec.structs import replace
+
+from untilgreen.agents.process import Ran, run_cli
+from untilgreen.agents.stream import Said, read
+from untilgreen.agents.turn import GaveUp, Turn
+from untilgreen.core.brief import Brief
+from untilgreen.core.model import Reply, Usage
+from untilgreen.core.units import show_duration
+from untilgreen.errors import AgentUnavailable
+from untilgreen.ports import Activity, Desk
+
+PATIENCE_SECONDS = 30.0
+"""How long an agent may wait by itself before it tries again; a longer wait is ours and durable."""
+_MARGIN_SECONDS = 5.0
+"""So much before the engine's deadline the turn is ended here, where its session and usage are known."""
+_LOST = re.compile(
+    r"no (conversation|rollout|session|thread|chat)s? (was |were )?found|(session|conversation) not found"
+    r"|invalid session|no such session|does not exist.{0,20}session",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What a person must know to use an agent: said where it is missing, locked out or not permitted."""
+
+    install: str
+    """The command that installs it."""
+    login: str
+    """A sentence: how to let it in."""
+    permit: str
+    """A sentence: how to permit more than editing files and running the gates."""
+    version: tuple[str, ...] = ("--version",)
+    """Arguments that make it print its version."""
+    help: tuple[str, ...] = ("--help",)
+    """Arguments that make it print its flags."""
+    flags: tuple[str, ...] = ()
+    """The flags that we use, all of which its help must name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandLine:
+    """How to start one turn."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables for it; those that the user has set himself are left alone."""
+    stdin: str | None = None
+
+
+def _unheard(line: str, turn: Turn) -> None:
+    """Banners and warnings say nothing about the turn."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ears:
+    """How an adapter understands what its agent prints."""
+
+    event: Callable[[Said, Turn], None]
+    line: Callable[[str, Turn], None] = _unheard
+    """For what is no JSON object."""
+
+
+async def take_turn(
+    about: About, command: Callable[[Brief], CommandLine], brief: Brief, desk: Desk, ears: Ears
+) -> Reply:
+    """One turn; where the session to go on with is gone, the turn is taken in a new one."""
+    reply = await _attempt(about, command(brief), brief, desk, ears)
+    if brief.session and not reply.ok and _LOST.search(reply.detail):
+        desk.report(Activity(kind="note", text=f"Session {brief.session} is gone; a new one is begun."))
+        brief = replace(brief, session=None, counted=Usage())
+        reply = await _attempt(about, command(brief), brief, desk, ears)
+    return replace(reply, detail=f"{reply.detail}\n{about.login}") if reply.error == "auth" else reply
+
+
+async def _attempt(about: About, line: CommandLine, brief: Brief, desk: Desk, ears: Ears) -> Reply:
+    fenced = brief.permissions == "gates"
+    turn = Turn(desk=desk, counted=brief.counted, session=brief.session, fenced=fenced)
+
+    def on_line(text: str) -> None:
+        said = read(text)
+        if said is None:
+            ears.line(text, turn)
+        else:
+            ears.event(said, turn)
+
+    env = {name: value for name, value in line.env.items() if name not in os.environ}
+    ran: Ran | None = None
+    seconds = None if desk.seconds is None else max(desk.seconds * 0.9, desk.seconds - _MARGIN_SECONDS)
+    with move_on_after(seconds) as scope:
+        try:
+            ran = await run_cli(line.argv, desk, stdin=line.stdin, env=env, on_line=on_line)
+        except GaveUp:
+            pass
+        except AgentUnavailable as error:
+            raise AgentUnavailable(f"{error} Install it with `{about.install}`.") from error
+    reply = turn.reply(ran, about.permit)
+    if scope.cancelled_caught:
+        ending = f"ended after {show_duration(seconds or 0)}, all it had"
+        return replace(reply, error="timeout", detail=ending, retry_at=None)
+    return reply

@@ -1,0 +1,160 @@
+"""What is heard of one turn as its stream comes in, and the reply that is made of it in the end.
+
+Success is the agent's own word for the end of its turn *and* exit code 0 *and* no error: each of the three
+alone is wrong for some agent.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from untilgreen.agents.causes import cause_of, status_in
+from untilgreen.agents.moments import retry_at
+from untilgreen.core.excerpt import trim
+from untilgreen.core.model import ErrorClass, Reply, Usage
+from untilgreen.ports import Activity, Desk
+from untilgreen.process.run import Ran
+
+LONGEST_SHOWN = 2_000
+_LAST_LINES = 20
+_SIGNALLED = {128 + number for number in (signal.SIGINT, signal.SIGTERM)} | {137}
+
+
+class GaveUp(Exception):
+    """The agent only retries what can't help, so its turn is ended; the turn knows why."""
+
+
+@dataclass(kw_only=True)
+class Turn:
+    """One turn so far; each adapter writes into it what it hears."""
+
+    desk: Desk
+    counted: Usage = field(default_factory=Usage)
+    """What the session had counted before this turn, where an agent counts over the whole of it."""
+    session: str | None = None
+    text: str = ""
+    """The last text that the agent itself wrote."""
+    over: bool = False
+    """Whether the agent said that its turn is over, and that it went well."""
+    usage: Usage = field(default_factory=Usage)
+    total: Usage | None = None
+    """What the whole session has counted by now, where the agent says only that."""
+    denied: list[str] = field(default_factory=list)
+    failure: str = ""
+    """What the agent says went wrong."""
+    status: int | None = None
+    """The status of the provider's answer, where it is named."""
+    again: float | None = None
+    """When the provider lets the agent try again, where the agent says so."""
+    fenced: bool = True
+    """Whether the agent may do only what edits and gates need."""
+    question: str = ""
+    """What the agent asked, though nobody is there to answer."""
+    _joined: str = ""
+
+    def show(self, kind: str, text: str) -> None:
+        """One thing for whoever watches."""
+        if text.strip():
+            self.desk.report(Activity(kind=kind, text=trim(text.strip(), LONGEST_SHOWN)))  # type: ignore[arg-type]
+
+    def says(self, text: str) -> None:
+        """A whole message of the agent."""
+        self._joined = ""
+        if text.strip():
+            self.text = text
+            self.show("text", text)
+
+    def adds(self, piece: str) -> None:
+        """A piece of a message; the pieces up to the next act are one, however they were cut."""
+        self._joined += piece
+        if self._joined.strip():
+            self.text = self._joined
+
+    def acts(self, kind: str, text: str) -> None:
+        """The agent uses a tool; what it says next is a new message."""
+        if self._joined.strip():
+            self.show("text", self._joined)
+        self._joined = ""
+        self.show(kind, text)
+
+    def deny(self, what: str) -> None:
+        """Something was not permitted."""
+        if what and what not in self.denied:
+            self.denied.append(what)
+
+    def fail(self, failure: str, status: float | None = None) -> None:
+        """The agent says that it failed; the first that names a cause is the one to believe."""
+        if failure and (not self.failure or not cause_of(self.failure, self.status)):
+            self.failure = failure
+            self.status = int(status) if status else status_in(failure)
+
+    def retries(self, why: str, status: float | None, seconds: float | None, *, patience: float) -> None:
+        """The agent tries again by itself; it is stopped where that can't help or takes too long."""
+        self.show("retry", f"{why or 'the model did not answer'}; next attempt in {seconds or 0:.0f} s")
+        error = cause_of(why, int(status) if status else status_in(why))
+        if error in ("auth", "quota") or (seconds or 0) > patience:
+            self.failure, self.status = why, int(status) if status else status_in(why)
+            self.again = time.time() + seconds if seconds else None
+            raise GaveUp
+
+    def reply(self, ran: Ran | None, advice: str = "") -> Reply:
+        """What the turn comes to; `ran` is None where we ended it ourselves."""
+        if self._joined.strip():
+            self.show("text", self._joined)
+        reply = Reply(
+            text=self.text,
+            usage=_difference(self.total, self.counted) if self.total else self.usage,
+            total=self.total,
+            session=self.session,
+            denied=tuple(self.denied),
+            detail=f"not permitted: {', '.join(self.denied)}. {advice}" if self.denied else "",
+        )
+        if ran is not None and ran.stalled:
+            return replace(reply, error="stalled", detail=f"no output for {self.desk.silence:g} seconds")
+        if ran is not None and ran.ok and self.over and not self.failure:
+            return replace(reply, error="question", detail=self.question) if self.question else reply
+        return self._failed(reply, ran)
+
+    def _failed(self, reply: Reply, ran: Ran | None) -> Reply:
+        words = self.failure or (_last_words(ran) if ran else "")
+        error = cause_of(words, self.status)
+        if error is None:
+            return replace(reply, error=_own_end(ran), detail=_why(words, ran, over=self.over))
+        again = None if error == "auth" else self.again or retry_at(words, time.time())
+        return replace(reply, error=error, detail=_why(words, None, over=self.over), retry_at=again)
+
+
+def _own_end(ran: Ran | None) -> ErrorClass:
+    """Whether somebody ended it, or it fell over."""
+    return "interrupted" if ran and (ran.status < 0 or ran.status in _SIGNALLED) else "crash"
+
+
+def _why(words: str, ran: Ran | None, *, over: bool) -> str:
+    if ran is None or (words and ran.status == 0):
+        return words
+    early = "" if over or ran.status else ", before it had said that its turn is over"
+    return f"{ran.ending}{early}\n{words}".strip()
+
+
+def _last_words(ran: Ran) -> str:
+    """What it printed on its way out; streams of objects say nothing to a person."""
+    lines = [line for line in ran.stderr.splitlines() if line.strip()]
+    lines = lines or [line for line in ran.stdout.splitlines() if line.strip() and not line.startswith("{")]
+    return "\n".join(lines[-_LAST_LINES:])
+
+
+def _difference(total: Usage, counted: Usage) -> Usage:
+    """This turn's share; a total that is smaller than before belongs to an agent that began to count anew."""
+    if total.input_tokens < counted.input_tokens or (total.cost or 0) < (counted.cost or 0):
+        return total
+    return Usage(
+        input_tokens=total.input_tokens - counted.input_tokens,
+        output_tokens=max(0, total.output_tokens - counted.output_tokens),
+        cached_tokens=max(0, total.cached_tokens - counted.cached_tokens),
+        cost=None if total.cost is None else total.cost - (counted.cost or 0),
+        source=total.source,
+    )
