@@ -51,6 +51,14 @@ def test_a_lap_reads_like_a_log() -> None:
     ]
 
 
+def test_what_was_not_permitted_is_named_with_its_flag() -> None:
+    run = Run(gate("tests"), strategy=Fixed(iterations=2))
+    detail = "not permitted: Bash(make). Permit everything with --yolo."
+    run.lap(Turn(reply=Reply(text="no", denied=("Bash(make)",), detail=detail)), tests=red("a"))
+
+    assert "lap 1: turn over; not permitted: Bash(make). Permit everything with --yolo." in lines(run)
+
+
 def test_the_evidence_of_a_detector_is_said() -> None:
     run = Run(gate("tests"), detectors=[Cycle()])
     for _ in range(3):
