@@ -5,13 +5,14 @@ BIN := .venv/bin
 READY := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 CODE := $(wildcard src tests bench)
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 BENCHES := $(filter-out bench/_%,$(sort $(wildcard bench/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench picture clean
+.PHONY: help demo test test-browser check format bench picture clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(READY) ## watch a scripted agent converge in a temporary repository; no keys needed
 	@$(BIN)/untilgreen demo
@@ -20,7 +21,15 @@ demo: $(READY) ## watch a scripted agent converge in a temporary repository; no 
 test: $(READY) ## run every test; the core must be covered to the last branch
 	$(BIN)/coverage run -m pytest tests/core -q --inline-snapshot=disable
 	$(BIN)/coverage report --include='*/untilgreen/core/*' --fail-under=100
-	$(BIN)/pytest tests --ignore=tests/core -q -n 2 --inline-snapshot=disable
+	$(BIN)/pytest tests --ignore=tests/core --ignore=tests/browser -q -n 2 --inline-snapshot=disable
+	@echo "Left out: tests/browser, which needs chromium; run it with make test-browser."
+
+# Debian's chromium, since Playwright's own browsers are a download of hundreds of megabytes.
+test-browser: $(READY) ## look at the HTML report in a real browser; installs chromium and Playwright if need be
+	@test -x /usr/bin/chromium || { echo "Installing chromium"; $(SUDO) apt-get update -qq && \
+		$(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
+	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(PIP) install --group browser -c constraints.txt
+	$(BIN)/pytest tests/browser -q --inline-snapshot=disable
 
 check: $(READY) ## format, lint, types, import contracts and shape; under a minute
 	$(BIN)/ruff format --check $(CODE)

@@ -11,6 +11,7 @@ from untilgreen.config.published import DIALECT, Schema, spec_schema
 from untilgreen.core.events import Event
 from untilgreen.surfaces import output
 from untilgreen.surfaces.backtest import SourceLine
+from untilgreen.surfaces.report.content import Report
 from untilgreen.surfaces.verified import ComparedLine, VerifiedLine
 from untilgreen.surfaces.why.reasons import Reasons
 
@@ -29,6 +30,7 @@ LINES: tuple[type[output.Line], ...] = (
     ComparedLine,
     VerifiedLine,
     SourceLine,
+    Report,
 )
 """Everything that `--json` prints; a new kind of line takes its place here."""
 
@@ -50,6 +52,10 @@ def _result() -> Schema:
     return _any_of("How a run ended, or where it stands", output.Result)
 
 
+def _report() -> Schema:
+    return _any_of("A whole run, as `report --format json` writes it", Report)
+
+
 def _any_of(title: str, *types: Any) -> Schema:
     shapes, parts = msgspec.json.schema_components(types)
     whole = shapes[0] if len(shapes) == 1 else {"anyOf": list(shapes)}
@@ -61,4 +67,5 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
     "events": _events,
     "output": _output,
     "result": _result,
+    "report": _report,
 }

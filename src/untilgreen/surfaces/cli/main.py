@@ -20,6 +20,7 @@ VERBS = {
     "list": ("runs:list_runs", "List the runs of this directory."),
     "show": ("runs:show", "Show one run: outcome, laps and gates."),
     "why": ("why:why", "Say why a run stands where it stands, and how to go on."),
+    "report": ("report:report", "Write a run down for others: Markdown, HTML, JSON or JUnit."),
     "verify": ("verify:verify", "Check a run's journal, and run its final gates once more."),
     "follow": ("follow:follow", "Watch a run that another process drives."),
     "stop": ("arrivals:stop", "End a run after the lap under way."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from untilgreen.core.rules import Signal
 from untilgreen.surfaces.text import folded, in_ascii, inert, short
 from untilgreen.surfaces.why.reasons import LapSeen, LimitUsed, Reasons, RedGate, RungTried, decided
 
@@ -16,12 +17,12 @@ def words(told: Reasons, *, width: int = sys.maxsize, ascii_only: bool = False) 
     lines = [
         *folded(f"{told.status}: {short(told.reason, WIDTH)}", width),
         "",
-        f"Decided {place}: {decided(told.decision)}{_confidence(told)}",
+        f"Decided {place}: {decided(told.decision)}{confidence(told)}",
         *_section("What the detectors saw", _signals(told), width),
         *_section("The laps", [_lap(lap) for lap in told.laps], width),
         *_section("What was tried against it", _rungs(told), width),
         *_section("What is red", [_gate(gate) for gate in told.red], width),
-        *_section("Limits", [_limit(limit) for limit in told.limits], width),
+        *_section("Limits", [limit_words(limit) for limit in told.limits], width),
         *_section("What would have to change", [inert(each) for each in told.change], width),
         "",
         "How to go on",
@@ -39,17 +40,14 @@ def _section(title: str, entries: list[str], width: int) -> list[str]:
     return lines
 
 
-def _confidence(told: Reasons) -> str:
-    confidence = told.decision.confidence if told.decision else 1.0
-    return f" (confidence {confidence:.2f}, strategy {inert(told.strategy)})"
+def confidence(told: Reasons) -> str:
+    """How sure the decision was, and whose it was."""
+    sure = told.decision.confidence if told.decision else 1.0
+    return f" (confidence {sure:.2f}, strategy {inert(told.strategy)})"
 
 
 def _signals(told: Reasons) -> list[str]:
-    seen = [
-        f"{signal.kind} ({signal.strength}) in laps {', '.join(map(str, signal.laps))}: "
-        f"{short(signal.evidence, WIDTH)}"
-        for signal in told.signals
-    ]
+    seen = [signal_words(signal) for signal in told.signals]
     names = {signal.kind for signal in told.signals}
     quiet = [name for name in told.detectors if name not in names]
     return [*seen, f"nothing: {inert(', '.join(quiet))}"] if quiet else seen
@@ -71,14 +69,21 @@ def _lap(lap: LapSeen) -> str:
 
 
 def _rungs(told: Reasons) -> list[str]:
-    lines = [_rung(rung) for rung in told.tried]
+    lines = [rung_words(rung) for rung in told.tried]
     if told.tried or told.signals:
         untried = ", ".join(told.untried)
         lines.append(f"not tried: {inert(untried)}" if untried else "no rung is left")
     return lines
 
 
-def _rung(rung: RungTried) -> str:
+def signal_words(signal: Signal) -> str:
+    """What a detector saw, and where."""
+    laps = ", ".join(map(str, signal.laps))
+    return f"{inert(signal.kind)} ({signal.strength}) in laps {laps}: {short(signal.evidence, WIDTH)}"
+
+
+def rung_words(rung: RungTried) -> str:
+    """What a rung of the ladder brought."""
     return f"{inert(rung.rung)} in lap {rung.lap}: {'it helped' if rung.helped else 'nothing got better'}"
 
 
@@ -91,5 +96,6 @@ def _gate(gate: RedGate) -> str:
     return f"{inert(gate.gate)}{kind}: {first or 'fails'}{more}"
 
 
-def _limit(limit: LimitUsed) -> str:
+def limit_words(limit: LimitUsed) -> str:
+    """How much of a limit is used."""
     return f"{limit.limit}: {limit.used} of {limit.most}"

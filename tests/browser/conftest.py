@@ -1,0 +1,54 @@
+"""Debian's chromium, driven by Playwright; `make test-browser` installs both where they are missing."""
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = "/usr/bin/chromium"
+QUIET = (
+    "--no-sandbox",  # CI runs as root
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+Opener = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    driver = import_module("playwright.sync_api")  # by name: it is not among the packages of `make check`
+    with driver.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Opener]:
+    """A page from a file, with everything that it asked for and complained about."""
+    contexts: list[Any] = []
+
+    def open_(file: Path, *, scheme: str = "light", width: int = 1200) -> Any:
+        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
+        contexts.append(context)
+        page = context.new_page()
+        page.asked = []
+        page.got = []
+        page.complaints = []
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.on("requestfinished", lambda request: page.got.append(request.url))
+        page.on("console", lambda message: page.complaints.append(message.text))
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: page.complaints.append(dialog.message))
+        page.goto(file.as_uri())
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
