@@ -63,6 +63,8 @@ class Site:
     """What changed since the untouched tree, as a unified diff."""
     allowed: tuple[str, ...] = ()
     """Protected paths that a person lets the agent change."""
+    seconds: float | None = None
+    """How long the gate has, for one that says itself what it saw until then, with `keeps_time = True`."""
     output: Path | None = None
     tree: Path | None = None
     """Where the processes of the gate are noted, so that a later driver can end them."""
@@ -94,6 +96,16 @@ class Gate(Protocol):
 
     async def check(self, workspace: Site) -> Verdict:
         """Look at the workspace and say what is wrong with it."""
+
+
+KILLING_SECONDS = 30.0
+"""How long a gate that keeps its own time may take to end what it started."""
+
+
+def allowance(gate: Gate, seconds: float | None) -> float | None:
+    """When a gate is ended from outside: at its time limit, unless it sees to that itself."""
+    keeps_time = seconds is not None and getattr(gate, "keeps_time", False)
+    return seconds + KILLING_SECONDS if seconds is not None and keeps_time else seconds
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ import pytest
 
 from tests.core.helpers import BROKEN, PASS, SKIP, TIMED_OUT, Run, Turn, continued, gate, priced, red
 from untilgreen.core.brief import compose
-from untilgreen.core.decide import BACKOFF, Policy, decide, unrunnable
+from untilgreen.core.decide import BACKOFF, Policy, decide
 from untilgreen.core.decision import Continue, Decision, Finish
 from untilgreen.core.detectors.cycle import Cycle
 from untilgreen.core.detectors.noop import Noop
@@ -437,8 +437,8 @@ def test_a_red_baseline_is_where_the_work_starts() -> None:
     run = baseline(tests=red("a", "b", score=0.5))
 
     decision = continued(run.decided)
-    assert decision.reason == "2 complaints before the first lap"
-    assert decision.metadata == {"score": 0.5}
+    assert decision.reason == "2 complaints before the first lap: tests is red"
+    assert decision.metadata == {"score": 0.5, "gates": {"tests": ["red"]}}
     assert run.until(Work).lap == 1
 
 
@@ -446,28 +446,32 @@ def test_a_required_gate_that_can_not_run_is_said_before_money_is_spent() -> Non
     run = baseline(tests=BROKEN)
 
     assert run.ending.outcome is Outcome.BLOCKED
-    assert run.ending.reason == "gate 'tests' could not run: sh: pytst: not found"
+    assert run.ending.reason == "gate 'tests' is broken and could not run: sh: pytst: not found"
 
 
 def test_a_gate_that_can_not_run_and_gives_no_finding_is_quoted() -> None:
     run = baseline(tests=Verdict(status="error", excerpt="no such file"))
 
-    assert run.ending.reason == "gate 'tests' could not run: no such file"
+    assert run.ending.reason == "gate 'tests' is broken and could not run: no such file"
 
 
 def test_a_gate_that_ran_out_of_time_could_run() -> None:
     run = baseline(tests=TIMED_OUT)
 
     assert run.state.ending is None
-    assert not unrunnable(TIMED_OUT)
-    assert unrunnable(BROKEN)
-    assert not unrunnable(red("a"))
 
 
 def test_a_gate_that_is_not_required_may_be_broken() -> None:
     run = baseline(gate("tests"), gate("style", required=False), tests=red("a"), style=BROKEN)
 
+    assert continued(run.decided).metadata["gates"] == {"tests": ["red"], "style": ["broken"]}
     assert run.state.ending is None
+
+
+def test_a_green_baseline_with_a_flaky_gate_says_so() -> None:
+    run = baseline(tests=Verdict(status="pass", score=1.0, flaky=True))
+
+    assert "before the first lap; tests is green and flaky. If" in run.end().reason
 
 
 def test_a_gate_that_must_not_fail_and_fails_already_ends_the_run() -> None:

@@ -159,6 +159,31 @@ async def test_the_time_it_took_is_told(site: Site) -> None:
     assert (await CommandGate("sleep 0.2").check(site)).duration >= 0.2
 
 
+async def test_a_gate_that_runs_out_of_time_says_what_it_had_seen_and_where_it_hangs(
+    site: Site, real_pytest: str
+) -> None:
+    hangs = "import time\n\ndef test_bad():\n    assert 1 == 2\n\ndef test_hangs():\n    time.sleep(300)\n"
+    write(site, "test_slow.py", hangs)
+
+    verdict = await CommandGate(f"{real_pytest} -v -x --maxfail=9").check(replace(site, seconds=6.0))
+
+    assert verdict.status == "error"
+    assert ids(verdict)[0] == "timeout"
+    assert "test_slow.py::test_bad" in ids(verdict)
+    assert "test_slow.py::test_hangs" in verdict.excerpt
+    assert site.output is not None
+    assert "test_slow.py::test_hangs" in site.output.read_text()
+
+
+async def test_a_gate_that_runs_out_of_time_leaves_no_process_behind(site: Site) -> None:
+    gate = CommandGate("(setsid sleep 300 & echo $! > stray); trap '' TERM INT; sleep 300")
+
+    verdict = await gate.check(replace(site, seconds=1.0))
+
+    assert ids(verdict) == ["timeout"]
+    assert not alive(int((site.root / "stray").read_text()))
+
+
 async def test_a_cancelled_gate_leaves_no_process_behind(site: Site) -> None:
     gate = CommandGate(
         "sleep 300 & echo $! > child; (setsid sleep 300 & echo $! > stray); echo ready > ready; sleep 300"

@@ -9,7 +9,7 @@ from tests.core.helpers import Run, Turn, gate, red
 from untilgreen.core.detectors.cycle import Cycle
 from untilgreen.core.events import Paused, Resumed
 from untilgreen.core.fold import apply
-from untilgreen.core.model import Reply
+from untilgreen.core.model import Reply, Verdict
 from untilgreen.core.strategies.manual import Manual
 from untilgreen.ports import Activity
 from untilgreen.surfaces.live import LiveView
@@ -134,3 +134,16 @@ def test_a_pause_shows_the_command_that_ends_it() -> None:
     screen.play(run)
 
     assert "paused" not in screen.drawn()[4]
+
+
+def test_a_flaky_gate_is_marked_and_the_baseline_is_told_in_words() -> None:
+    run = Run(gate("tests"), gate("style"), baseline=True)
+    run.lap(tests=red("a"), style=Verdict(status="pass", score=1.0, duration=90.0))
+    run.lap(tests=red("a"), style=Verdict(status="pass", score=1.0, flaky=True))
+    screen = Screen(120)
+    screen.play(run)
+
+    said = "\n".join(screen.said())
+    assert "style is green and slow (1m30s of its 10m); tests is red" in said
+    assert "✕1 ✓~" in said
+    assert "✓ style flaky" in "\n".join(screen.drawn())

@@ -10,8 +10,9 @@ from untilgreen.core.decision import Ask, Continue, Decision, Finish
 from untilgreen.core.events import AgentSwitched, Decided, Event, Halted, LapVoided, Paused
 from untilgreen.core.limits import breached, breached_apart_from_laps, waited_too_long
 from untilgreen.core.measure import close, judged
-from untilgreen.core.model import Outcome, Verdict
+from untilgreen.core.model import Outcome
 from untilgreen.core.rules import Detector, Settles, Signal, Strategy, stuck
+from untilgreen.core.standing import standings, told, unrunnable
 from untilgreen.core.state import Iteration, Open, RunState
 from untilgreen.errors import PluginFailed
 
@@ -204,28 +205,30 @@ def _baseline(state: RunState) -> Decision:
     """Before any money is spent: is there anything to do, and can the gates tell?"""
     base = state.baseline
     assert base is not None  # closing lap 0 makes it
+    known = {"gates": standings(state.plan, base.verdicts)}
     if base.green:
+        more = told(state.plan, base.verdicts, plain=False)
         return Finish(
             outcome=Outcome.CONVERGED,
-            reason="nothing to do: all gates are green before the first lap. "
+            reason=f"nothing to do: all gates are green before the first lap{more and f'; {more}'}. "
             "If there is a task that they don't see, ask for a claim with --promise",
+            metadata=known,
         )
     for gate in state.plan.gates:
         verdict = base.verdicts.get(gate.name)
         if verdict is not None and gate.required and unrunnable(verdict):
             why = verdict.findings[0].message if verdict.findings else verdict.excerpt
-            return Finish(outcome=Outcome.BLOCKED, reason=f"gate {gate.name!r} could not run: {why}")
+            reason = f"gate {gate.name!r} is broken and could not run: {why}"
+            return Finish(outcome=Outcome.BLOCKED, reason=reason, metadata=known)
     if stopper := _failed_with(state, base, "stop"):
         return Finish(
             outcome=Outcome.BLOCKED,
             reason=f"gate {stopper[0]!r} must not fail, and fails before the first lap",
+            metadata=known,
         )
-    return Continue(reason=f"{base.count} complaints before the first lap", metadata={"score": base.score})
-
-
-def unrunnable(verdict: Verdict) -> bool:
-    """The gate itself is broken; a time-out is not that, the work may be what hangs."""
-    return verdict.status == "error" and not any(finding.id == "timeout" for finding in verdict.findings)
+    complaints = f"{base.count} complaint{'' if base.count == 1 else 's'} before the first lap"
+    reason = f"{complaints}: {told(state.plan, base.verdicts)}"
+    return Continue(reason=reason, metadata={"score": base.score, **known})
 
 
 def _not_a_lap(state: RunState, policy: Policy, lap: Open, at: float) -> Event:

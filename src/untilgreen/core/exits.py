@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from untilgreen.core.decide import unrunnable
 from untilgreen.core.model import Outcome
+from untilgreen.core.standing import unrunnable
 from untilgreen.core.state import RunState
 
 OK, NOT_GREEN, USAGE, EXHAUSTED, AGENT, WAITING, GATE = 0, 1, 2, 3, 4, 5, 6

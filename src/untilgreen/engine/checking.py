@@ -1,34 +1,45 @@
-"""The gates once, on what is there now, without an agent and without a run."""
+"""The gates alone, on what is there now, without an agent and without a run."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import anyio
 from anyio.abc import TaskStatus
 from msgspec import Struct
+from msgspec.structs import replace
 
 from untilgreen.config.load import Loaded
-from untilgreen.core.decide import unrunnable
 from untilgreen.core.events import GateChecked, RunStarted, SnapshotTaken
 from untilgreen.core.fold import apply
 from untilgreen.core.measure import is_green
-from untilgreen.core.model import Plan, Verdict
+from untilgreen.core.model import GateSpec, Plan, Verdict
+from untilgreen.core.standing import Tally, standing, unrunnable
 from untilgreen.core.step import CheckGates, next_step
 from untilgreen.engine import wiring
 from untilgreen.engine.clock import SystemClock
 from untilgreen.engine.drive import SIGNALS
-from untilgreen.engine.gating import check_stage
+from untilgreen.engine.gating import check_stage, settled
 from untilgreen.engine.parts import Parts
 from untilgreen.ports import Restoration
+
+MOST_FINDINGS = 200
+_BADNESS = {"skip": 0, "pass": 1, "fail": 2, "error": 3}
+
+
+Said = Callable[[int, str, Verdict], None]
+"""Hears of every verdict: in which round, of which gate."""
 
 
 class Checked(Struct, frozen=True, kw_only=True):
     """What the gates said."""
 
-    verdicts: dict[str, Verdict]
+    gates: dict[str, Tally]
     green: bool
+    """In every round."""
     broken: bool
     """A required gate could not run at all."""
     signal: int = 0
@@ -54,49 +65,80 @@ class _AsItIs:
         return ""
 
 
-async def check_once(
-    loaded: Loaded, start: Path, said: Callable[[str, Verdict], None], *, signals: bool = False
+async def check_gates(
+    loaded: Loaded, start: Path, said: Said, *, rounds: int = 1, signals: bool = False
 ) -> Checked:
     """Stage by stage, as a run would; each verdict is told as soon as it is there.
 
-    With `signals`, Ctrl-C and its like end the gates with all that they started.
+    More `rounds` on the same files find gates that change their mind. With `signals`, Ctrl-C and its like
+    end the gates with all that they started.
     """
     plan = Plan(
         task=loaded.spec.task,
         gates=loaded.spec.gates,
         workspace={wiring.BASE: str(loaded.base), wiring.START: str(start)},
     )
-    clock = SystemClock()
     parts = Parts(
         agents={},
         gates=wiring.gates_of(plan, {}),
         workspace=_AsItIs(start),
         policy=wiring.policy_of(plan, {}),
-        clock=clock,
+        clock=SystemClock(),
     )
-    state = apply(None, RunStarted(at=clock.now(), run="check", plan=plan))
-    state = apply(state, SnapshotTaken(at=clock.now(), lap=0, phase="turn", snapshot="as it is"))
-
-    async def judged(gate: str, verdict: Verdict) -> None:
-        nonlocal state
-        state = apply(state, GateChecked(at=clock.now(), lap=0, gate=gate, verdict=verdict))
-        said(gate, verdict)
-
     heard: list[int] = []
+    found: list[dict[str, Verdict]] = []
     async with anyio.create_task_group() as group:
         if signals:
             await group.start(leave_on_a_signal, group.cancel_scope, heard)
-        while isinstance(step := next_step(state), CheckGates):
-            await check_stage(state, step.gates, parts, judged)
+        for number in range(1, rounds + 1):
+            found.append({})
+            await _round(plan, parts, found[-1], partial(said, number))
         group.cancel_scope.cancel()
-    verdicts = state.open.verdicts if state.open else {}
     required = [gate.name for gate in plan.gates if gate.required]
-    broken = any(name in verdicts and unrunnable(verdicts[name]) for name in required)
     return Checked(
-        verdicts=verdicts,
-        green=is_green(plan, verdicts),
-        broken=broken,
+        gates=_tallies(plan, found),
+        green=all(is_green(plan, verdicts) for verdicts in found),
+        broken=any(name in each and unrunnable(each[name]) for each in found for name in required),
         signal=heard[0] if heard else 0,
+    )
+
+
+async def _round(
+    plan: Plan, parts: Parts, found: dict[str, Verdict], said: Callable[[str, Verdict], None]
+) -> None:
+    now = parts.clock.now
+    state = apply(None, RunStarted(at=now(), run="check", plan=plan))
+    state = apply(state, SnapshotTaken(at=now(), lap=0, phase="turn", snapshot="as it is"))
+
+    async def judged(gate: str, verdict: Verdict) -> None:
+        nonlocal state
+        state = apply(state, GateChecked(at=now(), lap=0, gate=gate, verdict=verdict))
+        found[gate] = verdict
+        said(gate, verdict)
+
+    while isinstance(step := next_step(state), CheckGates):
+        await check_stage(state, step.gates, parts, judged)
+
+
+def _tallies(plan: Plan, rounds: list[dict[str, Verdict]]) -> dict[str, Tally]:
+    spoke = [(gate, [each[gate.name] for each in rounds if gate.name in each]) for gate in plan.gates]
+    return {gate.name: _tally(gate, verdicts) for gate, verdicts in spoke if verdicts}
+
+
+def _tally(gate: GateSpec, verdicts: list[Verdict]) -> Tally:
+    """The worst of the rounds stands for all of them."""
+    ran = [verdict for verdict in verdicts if verdict.status != "skip"]
+    worst = max(verdicts, key=lambda verdict: _BADNESS[verdict.status])
+    longest = max(verdict.duration for verdict in verdicts)
+    flaky = any(verdict.flaky for verdict in verdicts)
+    together = replace(settled(replace(worst, flaky=flaky), verdicts), duration=longest)
+    ids = Counter(finding.id for verdict in ran for finding in verdict.findings)
+    return Tally(
+        standing=standing(gate, together),
+        ran=len(ran),
+        passed=sum(verdict.status == "pass" for verdict in ran),
+        seconds=longest,
+        findings=dict(ids.most_common(MOST_FINDINGS)),
     )
 
 

@@ -10,11 +10,14 @@ from msgspec.structs import replace
 
 from untilgreen.core.excerpt import kept_verdict
 from untilgreen.core.foregone import foregone
-from untilgreen.core.model import Finding, GateSpec, Verdict
+from untilgreen.core.model import APPROVAL_GATE, INTEGRITY_GATE, REMEMBERS, Finding, GateSpec, Verdict
+from untilgreen.core.standing import out_of_time
 from untilgreen.core.state import Open, RunState
-from untilgreen.core.units import show_duration
 from untilgreen.engine.parts import Parts
-from untilgreen.ports import Gate, Site
+from untilgreen.ports import Gate, Site, allowance
+
+ASKS_OTHERS = REMEMBERS | {APPROVAL_GATE, INTEGRITY_GATE}
+"""Gate kinds that people or another machine have a say in, so that the same files may get another verdict."""
 
 Judged = Callable[[str, Verdict], Awaitable[None]]
 
@@ -48,36 +51,49 @@ async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts
         diff=partial(parts.workspace.diff, base, snapshot),
         task=state.plan.task,
         allowed=state.allowed,
+        seconds=spec.timeout,
         output=output,
         tree=parts.files.tree(f"gate-{spec.name}"),
         env=parts.gate_env,
     )
     gate = parts.gates[spec.name]
-    verdict = first = await _run(gate, spec, site, parts)
-    for _ in range(spec.retries):
-        if verdict.status == "pass":
-            break
-        verdict = await _run(gate, spec, site, parts)
-    before = state.last.verdicts.get(spec.name) if state.last else None
-    same_tree = state.last is not None and state.last.snapshot == lap.snapshot
-    flipped = same_tree and before is not None and {before.status, verdict.status} == {"pass", "fail"}
-    return replace(
-        verdict,
-        flaky=verdict.flaky or first.status != verdict.status or flipped,
-        output=parts.files.pointer(output),
-    )
+    tries = [await _run(gate, spec, site, parts)]
+    while tries[-1].status != "pass" and len(tries) <= spec.retries:
+        tries.append(await _run(gate, spec, site, parts))
+    verdict = replace(tries[-1], output=parts.files.pointer(output))
+    return settled(verdict, [*_before(state, lap, spec), *tries[:-1]])
+
+
+def settled(verdict: Verdict, earlier: list[Verdict]) -> Verdict:
+    """The verdict with what earlier ones on the same files add: a red one beside a green one is a flake.
+
+    A green verdict then names what was red, so that nobody has to look for it.
+    """
+    ran = [each for each in (*earlier, verdict) if each.status != "skip"]
+    if len({each.status == "pass" for each in ran}) < 2:
+        return verdict
+    red = next(each for each in ran if each.status != "pass")
+    return replace(verdict, flaky=True, findings=verdict.findings or red.findings)
+
+
+def _before(state: RunState, lap: Open, spec: GateSpec) -> list[Verdict]:
+    """What the gate said in laps that left the same files."""
+    if spec.kind in ASKS_OTHERS:
+        return []
+    laps = [*([state.baseline] if state.baseline else []), *state.iterations]
+    same = [each for each in laps if each.snapshot == lap.snapshot]
+    return [each.verdicts[spec.name] for each in same if spec.name in each.verdicts]
 
 
 async def _run(gate: Gate, spec: GateSpec, site: Site, parts: Parts) -> Verdict:
     started = parts.clock.now()
     verdict = None
-    with anyio.move_on_after(spec.timeout):
+    with anyio.move_on_after(allowance(gate, spec.timeout)):
         try:
             verdict = await gate.check(site)
         except Exception as error:  # a broken gate is news about the gate, not the end of the run
             finding = Finding(id=type(error).__name__, message=str(error))
             verdict = Verdict(status="error", findings=(finding,))
     if verdict is None:
-        message = f"ended after {show_duration(spec.timeout or 0)}, its time limit"
-        verdict = Verdict(status="error", findings=(Finding(id="timeout", message=message),))
+        verdict = Verdict(status="error", findings=(out_of_time(spec.timeout or 0),))
     return replace(verdict, duration=verdict.duration or max(0.0, parts.clock.now() - started))

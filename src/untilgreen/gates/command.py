@@ -7,18 +7,20 @@ import signal
 import time
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path, PurePath
+from typing import ClassVar
 
 from anyio import to_thread
 
 from untilgreen.core.excerpt import EXCERPT_BYTES, trim
 from untilgreen.core.fingerprint import fingerprint
 from untilgreen.core.model import Finding, Status, Verdict
+from untilgreen.core.standing import out_of_time
 from untilgreen.errors import ConfigError, nearest
 from untilgreen.gates.recognise import errors_in, recognise
 from untilgreen.gates.reports import FORMATS, Report
 from untilgreen.gates.reports.trouble import Unusable
 from untilgreen.gates.seen import NO_TESTS, Seen, distinct, gist, no_tests
-from untilgreen.gates.text import plain
+from untilgreen.gates.text import plain, seen_from
 from untilgreen.ports import Site
 from untilgreen.process.run import Ran
 from untilgreen.process.run import run as run_to_its_end
@@ -36,6 +38,8 @@ _TEST_RUNNER = re.compile(r"(?:^|[\s/;&|(])(pytest|py\.test|unittest)(?=$|[\s;&|
 @dataclass(frozen=True)
 class CommandGate:
     """Passes when a line of shell ends with the expected exit code."""
+
+    keeps_time: ClassVar[bool] = True
 
     run: str
     _: KW_ONLY
@@ -65,12 +69,20 @@ class CommandGate:
                 await to_thread.run_sync(report.clear)
             since = time.time_ns()
             ran = await run_to_its_end(
-                shell(self.run), cwd=cwd, env=env, merge=True, keep=workspace.output, note=workspace.tree
+                shell(self.run),
+                cwd=cwd,
+                env=env,
+                merge=True,
+                keep=workspace.output,
+                seconds=workspace.seconds,
+                note=workspace.tree,
             )
         except Unusable as trouble:
             return Verdict(status="error", findings=(_report_finding(self.report, trouble),))
         except CannotStart as error:
             return Verdict(status="error", findings=(Finding(id=CANNOT_RUN, message=str(error)),))
+        if ran.late:
+            return await to_thread.run_sync(_judge_late, ran, workspace, abandon_on_cancel=True)
         return await to_thread.run_sync(
             self._judge, ran, report, since, workspace.root, abandon_on_cancel=True
         )
@@ -78,7 +90,7 @@ class CommandGate:
     def _judge(self, ran: Ran, report: Report | None, since: int, root: Path) -> Verdict:
         """The verdict on a command that has ended; reads files, so it is no work for the event loop."""
         text = plain(ran.stdout)
-        told = _from_here(text, root)
+        told = seen_from(root)(text)
         reported, trouble = _reported(report, since)
         printed = recognise(told)
         nothing = any(seen is not None and seen.no_tests for seen in (reported, printed))
@@ -130,6 +142,19 @@ class CommandGate:
         return distinct([*found, trouble] if trouble is not None else found)
 
 
+def _judge_late(ran: Ran, site: Site) -> Verdict:
+    """A command that ran out of time has said something until then, and maybe where it hangs."""
+    text = plain(ran.stdout)
+    told = seen_from(site.root)(text)
+    said = complaints(None, recognise(told), told)
+    return Verdict(
+        status="error",
+        findings=distinct([out_of_time(site.seconds or 0), *said]),
+        excerpt=trim(text, EXCERPT_BYTES),
+        duration=ran.seconds,
+    )
+
+
 def complaints(reported: Seen | None, printed: Seen | None, text: str) -> tuple[Finding, ...]:
     """The report knows best, then the tool's own words, then any place in a file that is called an error."""
     for seen in (reported, printed):
@@ -150,14 +175,6 @@ def _reported(report: Report | None, since: int) -> tuple[Seen | None, Finding |
 
 def _report_finding(pattern: str | None, trouble: Unusable) -> Finding:
     return Finding(id=REPORT, message=f"The report {pattern!r} {trouble}")
-
-
-def _from_here(text: str, root: Path) -> str:
-    """Paths as seen from the workspace, so that ids are the same in every copy of it."""
-    for prefix in {str(root), str(root.resolve())}:
-        if len(prefix) > 1:
-            text = text.replace(f"{prefix}/", "")
-    return text
 
 
 def _could_not_run(code: int, text: str) -> Finding:

@@ -33,6 +33,8 @@ class Ran:
     stderr: str = ""
     stalled: bool = False
     """Whether it was ended because it had been silent for too long."""
+    late: bool = False
+    """Whether it was ended because its time was over."""
     seconds: float = 0.0
     leftovers: tuple[int, ...] = ()
     """Processes that outlived the command and were ended."""
@@ -42,7 +44,7 @@ class Ran:
     @property
     def ok(self) -> bool:
         """Whether it ended by itself and with exit code 0."""
-        return self.status == 0 and not self.stalled
+        return self.status == 0 and not self.stalled and not self.late
 
     @property
     def ending(self) -> str:
@@ -68,6 +70,7 @@ async def run(
     on_error_line: Callable[[str], None] | None = None,
     longest_line: int = LONGEST_LINE,
     silence: float | None = None,
+    seconds: float | None = None,
     note: Path | None = None,
     grace: float = GRACE_SECONDS,
     linger: float = LINGER_SECONDS,
@@ -77,30 +80,31 @@ async def run(
 
     `env` comes on top of our own variables. `merge` sends errors to the output, in order. `keep` and
     `keep_errors` are files for all of it, written anew. After `silence` seconds without output the command
-    counts as stalled and is ended. `note` tells a later driver what runs. On cancellation the tree is ended,
-    its last words are kept, and the cancellation goes on; that takes at most twice `grace`, and some seconds
-    for what resists. `fence=False` does without a cgroup.
+    counts as stalled and is ended, and after `seconds` in all as late. `note` tells a later driver what runs.
+    On cancellation the tree is ended, its last words are kept, and the cancellation goes on; that takes at
+    most twice `grace`, and some seconds for what resists. `fence=False` does without a cgroup.
     """
     began = current_time()
     pulse = Pulse(began)
     with ExitStack() as stack:
         output = stack.enter_context(Output(keep, on_line, longest_line))
         errors = stack.enter_context(Output(keep_errors, on_error_line, longest_line))
+        given = stdin is not None
         child = await start(
-            argv,
-            cwd=cwd,
-            env=env or {},
-            has_input=stdin is not None,
-            merge=merge,
-            note=note,
-            fence=fence,
+            argv, cwd=cwd, env=env or {}, has_input=given, merge=merge, note=note, fence=fence
         )
-        streams = [
-            Stream(handle, sink.take, pulse)
-            for handle, sink in zip(child.ours[1:], (output, errors), strict=False)
-        ]
+        sinks = zip(child.ours[1:], (output, errors), strict=False)
+        streams = [Stream(handle, sink.take, pulse) for handle, sink in sinks]
         stack.enter_context(housed())
-        watch = Watch(child=child, streams=streams, pulse=pulse, silence=silence, grace=grace, linger=linger)
+        watch = Watch(
+            child=child,
+            streams=streams,
+            pulse=pulse,
+            silence=silence,
+            seconds=seconds,
+            grace=grace,
+            linger=linger,
+        )
         try:
             await watch.see_through(stdin or b"")
         finally:
@@ -116,6 +120,7 @@ def _told(watch: Watch, output: Output, errors: Output, seconds: float) -> Ran:
         stdout=output.ends.text(),
         stderr=errors.ends.text(),
         stalled=watch.stalled,
+        late=watch.late,
         seconds=seconds,
         leftovers=tuple(sorted(watch.ended.pids)) if watch.finished else (),
         survivors=watch.ended.survivors,

@@ -24,11 +24,13 @@ class Watch:
     streams: Sequence[Stream]
     pulse: Pulse
     silence: float | None
+    seconds: float | None
     grace: float
     linger: float
     finished: bool = False
     """Whether the command came to its own end."""
     stalled: bool = False
+    late: bool = False
     ended: Ended = field(default_factory=Ended)
 
     async def see_through(self, stdin: bytes) -> None:
@@ -55,6 +57,11 @@ class Watch:
             raise
 
     async def _until_over(self) -> None:
+        with move_on_after(self.seconds) as limit:
+            await self._until_its_end_or_silence()
+        self.late = limit.cancelled_caught
+
+    async def _until_its_end_or_silence(self) -> None:
         if self.silence is None:
             await self.child.process.wait()
             self.finished = True

@@ -152,7 +152,9 @@ class LiveView:
     def _verdicts(self, state: RunState) -> str:
         verdicts = state.last.verdicts if state.last else {}
         return " ".join(
-            self._marks[verdict.status] + (str(verdict.count) if verdict.count else "")
+            self._marks[verdict.status]
+            + (str(verdict.count) if verdict.count else "")
+            + ("~" if verdict.flaky else "")
             for verdict in (verdicts.get(gate.name, _NOT_RUN) for gate in state.plan.gates)
         )
 
@@ -214,6 +216,7 @@ class LiveView:
             said += f" {verdict.count}"
             said += f" (-{fixed})" if fixed else ""
             said += f" (+{new})" if new else ""
+        said += " flaky" if verdict and verdict.flaky else ""
         return Text(said + " ", style=style.replace("dim dim", "dim"))
 
     def _history(self, state: RunState) -> Text:

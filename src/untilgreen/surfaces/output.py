@@ -11,6 +11,7 @@ from untilgreen.core.events import Event
 from untilgreen.core.limits import Limits
 from untilgreen.core.model import ErrorClass, Finding, Outcome, Verdict
 from untilgreen.core.rules import Signal
+from untilgreen.core.standing import Standing, Tally
 from untilgreen.core.state import Best
 
 SCHEMA = "1.0"
@@ -76,6 +77,10 @@ class Result(Line, frozen=True, kw_only=True, tag="result"):
     best: Best | None
     final_snapshot: str | None
     verdicts: dict[str, Verdict]
+    baseline: dict[str, list[Standing]]
+    """How each gate stood before the first lap."""
+    flaky: dict[str, tuple[int, ...]]
+    """Gates that changed their mind on the same files, with the laps; 0 is the baseline."""
     question: Ask | None
     iterations: list[Lap]
     head: str
@@ -101,6 +106,7 @@ class VerdictLine(Line, frozen=True, kw_only=True, tag="verdict"):
 
     gate: str
     verdict: Verdict
+    round: int = 1
 
 
 class CheckResult(Line, frozen=True, kw_only=True, tag="result"):
@@ -108,6 +114,8 @@ class CheckResult(Line, frozen=True, kw_only=True, tag="result"):
 
     green: bool
     exit_code: int
+    rounds: int = 1
+    gates: dict[str, Tally] = {}
 
 
 class PluginLine(Line, frozen=True, kw_only=True, tag="plugin"):
@@ -121,7 +129,9 @@ class PluginLine(Line, frozen=True, kw_only=True, tag="plugin"):
 
 
 class FingerprintLine(Line, frozen=True, kw_only=True, tag="fingerprint"):
-    """What was seen in one file."""
+    """What was seen in one file; the only line about it, so it has the version in itself."""
+
+    schema: str = SCHEMA
 
     file: str
     tool: str | None

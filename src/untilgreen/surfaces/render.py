@@ -102,7 +102,7 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
 
 def verdict_words(verdict: Verdict) -> str:
     """What a gate concluded, in a few words."""
-    flaky = " (flaky)" if verdict.flaky else ""
+    flaky = f" ({flaky_words(verdict)})" if verdict.flaky else ""
     took = f" in {show_duration(verdict.duration)}" if verdict.duration >= 0.05 else ""
     if verdict.status == "pass":
         return f"passes{took}{flaky}"
@@ -115,6 +115,13 @@ def verdict_words(verdict: Verdict) -> str:
     more = f" and {verdict.count - 1} more" if verdict.count > 1 else ""
     what = f": {short(first.id, 100)}{more}" if first else ""
     return f"fails{what}{took}{flaky}"
+
+
+def flaky_words(verdict: Verdict) -> str:
+    """That a gate changed its mind, and over what, where it is green by now."""
+    if verdict.status != "pass" or not verdict.findings:
+        return "flaky"
+    return f"flaky, on the same files it failed: {short(verdict.findings[0].id, 100)}"
 
 
 def decision_words(event: Decided) -> str:

@@ -6,6 +6,7 @@ import sys
 
 from untilgreen.core.exits import exit_code
 from untilgreen.core.model import Outcome
+from untilgreen.core.standing import flakes, standings
 from untilgreen.core.state import Iteration, RunState
 from untilgreen.core.step import undecided
 from untilgreen.core.units import show_duration
@@ -53,6 +54,8 @@ def as_json(state: RunState, head: str = "") -> Result:
         best=state.best,
         final_snapshot=state.final_snapshot,
         verdicts=state.last.verdicts if state.last else {},
+        baseline=standings(state.plan, state.baseline.verdicts) if state.baseline else {},
+        flaky=flakes(state),
         question=state.asked,
         iterations=[_lap(lap) for lap in state.iterations],
         head=head,
@@ -92,7 +95,7 @@ def summary(
     tokens = f", {state.spent.tokens:,} tokens" if state.spent.tokens else ""
     laps = len(state.iterations)
     lines.append(f"{laps} lap{'' if laps == 1 else 's'} in {show_duration(state.elapsed)}{tokens}{spent}")
-    lines += _what_is_left(state)
+    lines += _flaky(state) + _what_is_left(state)
     return lines + _how_to_go_on(state, flags)
 
 
@@ -110,6 +113,15 @@ def why(state: RunState) -> str:
     if state.pause is not None:
         return state.pause.reason
     return "the run can go on"
+
+
+def _flaky(state: RunState) -> list[str]:
+    """Gates that can't be trusted, however the run ended."""
+    return [
+        f"Flaky: {inert(name)} changed its mind on the same files in lap{'' if len(laps) == 1 else 's'} "
+        f"{', '.join(map(str, laps))}. Try `untilgreen check --repeat 5`."
+        for name, laps in flakes(state).items()
+    ]
 
 
 def _what_is_left(state: RunState) -> list[str]:

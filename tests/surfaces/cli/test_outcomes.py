@@ -112,7 +112,7 @@ def test_a_gate_that_cannot_run_ends_the_run_with_6_before_any_turn(cli: Cli) ->
     done = cli("run", "Mend it.", "--agent", agent, "--gate", "tests=no-such-program --all")
 
     assert done.code == 6
-    assert "gate 'tests' could not run" in done.out
+    assert "gate 'tests' is broken and could not run" in done.out
     assert "no-such-program" in done.out
     assert not (cli.place / "began").exists()
 

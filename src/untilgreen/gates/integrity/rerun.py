@@ -14,13 +14,12 @@ from untilgreen.core.model import (
     APPROVAL_GATE,
     CLAIM_GATE,
     INTEGRITY_GATE,
-    Finding,
     GateSpec,
     Verdict,
 )
-from untilgreen.core.units import show_duration
+from untilgreen.core.standing import out_of_time
 from untilgreen.gates.integrity.copies import Copy
-from untilgreen.ports import Gate, Site
+from untilgreen.ports import Gate, Site, allowance
 
 Make: TypeAlias = Callable[[GateSpec], Gate]
 Verdicts: TypeAlias = dict[str, Verdict]
@@ -62,10 +61,9 @@ async def rerun(gates: Sequence[GateSpec], make: Make, copy: Copy, below: str, s
 
 
 async def _checked(gate: Gate, spec: GateSpec, site: Site) -> Verdict:
-    with anyio.move_on_after(spec.timeout):
-        return await gate.check(site)
-    message = f"ended after {show_duration(spec.timeout or 0)}, its time limit"
-    return Verdict(status="error", findings=(Finding(id="timeout", message=message),))
+    with anyio.move_on_after(allowance(gate, spec.timeout)):
+        return await gate.check(replace(site, seconds=spec.timeout))
+    return Verdict(status="error", findings=(out_of_time(spec.timeout or 0),))
 
 
 def write_down(output: Path | None, title: str, verdicts: Verdicts) -> None:

@@ -14,11 +14,12 @@ from typing import BinaryIO
 from untilgreen.gates.reports import document, junit, tap
 from untilgreen.gates.reports.trouble import Unusable
 from untilgreen.gates.seen import Seen, distinct
+from untilgreen.gates.text import Here, seen_from
 
 MOST_BYTES = 50_000_000
 MOST_FILES = 10_000
 
-FORMATS: Mapping[str, Callable[[BinaryIO], Seen]] = {
+FORMATS: Mapping[str, Callable[[BinaryIO, Here], Seen]] = {
     ".xml": junit.read,
     ".json": document.read,
     ".sarif": document.read_sarif,
@@ -61,13 +62,14 @@ class Report:
                 "was not written by the command. Let the command write it, or drop it from the spec."
             )
         room = MOST_BYTES
+        here = seen_from(self.root)
         accounts = []
         for path in paths:
             self._must_be_inside(path)
             with _opened(path) as file:
                 found = os.fstat(file.fileno())
                 room -= _checked(found, since, room)
-                accounts.append(FORMATS[PurePath(self.pattern).suffix](file))
+                accounts.append(FORMATS[PurePath(self.pattern).suffix](file, here))
         return _together(accounts)
 
     def _paths(self) -> list[Path]:

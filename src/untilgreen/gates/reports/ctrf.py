@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from untilgreen.core.model import Finding
 from untilgreen.gates.seen import MOST_FINDINGS, Seen, distinct, gist, no_tests, steady
+from untilgreen.gates.text import Here
 
 TOOL = "ctrf"
 _PASSED = "passed"
@@ -39,7 +40,7 @@ class Document(Struct, frozen=True):
     results: _Results
 
 
-def seen(report: Document) -> Seen:
+def seen(report: Document, here: Here) -> Seen:
     """What the report tells; a status that is neither passed nor left out counts as failed."""
     tests, summary = report.results.tests, report.results.summary
     passed = sum(test.status == _PASSED for test in tests)
@@ -48,7 +49,7 @@ def seen(report: Document) -> Seen:
     total = max(passed + failed + skipped, summary.tests)
     return Seen(
         tool=TOOL,
-        findings=distinct(_complaints(tests)) if total else (no_tests("The report's tool"),),
+        findings=distinct(_complaints(tests, here)) if total else (no_tests("The report's tool"),),
         passed=passed,
         failed=failed,
         skipped=skipped,
@@ -57,21 +58,22 @@ def seen(report: Document) -> Seen:
     )
 
 
-def _complaints(tests: list[_Test]) -> Iterator[Finding]:
+def _complaints(tests: list[_Test], here: Here) -> Iterator[Finding]:
     found = 0
     for test in tests:
         if test.status != _PASSED and test.status not in _LEFT_OUT and found < MOST_FINDINGS:
             found += 1
-            yield _finding(test)
+            yield _finding(test, here)
 
 
-def _finding(test: _Test) -> Finding:
+def _finding(test: _Test, here: Here) -> Finding:
     suite = " > ".join(test.suite) if isinstance(test.suite, list) else test.suite
     name = " > ".join(filter(None, (suite, test.name)))
-    told = f"{test.filePath}: {name}" if test.filePath else name
+    file = here(test.filePath or "")
+    told = here(f"{file}: {name}" if file else name)
     return Finding(
         id=steady(told) or "unnamed test",
-        message=gist(test.message or test.status),
-        file=test.filePath,
+        message=gist(here(test.message or test.status)),
+        file=file or None,
         line=test.line,
     )

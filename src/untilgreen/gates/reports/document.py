@@ -10,6 +10,7 @@ from msgspec.json import Decoder
 from untilgreen.gates.reports import ctrf, sarif
 from untilgreen.gates.reports.trouble import Unusable
 from untilgreen.gates.seen import Seen
+from untilgreen.gates.text import Here
 
 Shape = TypeVar("Shape")
 _BOM = b"\xef\xbb\xbf"
@@ -22,20 +23,20 @@ class _Head(Struct, frozen=True):
     runs: Raw = Raw()
 
 
-def read(file: BinaryIO) -> Seen:
+def read(file: BinaryIO, here: Here = str) -> Seen:
     """The complaints of one file; raises Unusable for anything but whole CTRF or SARIF."""
     data = file.read().removeprefix(_BOM)
     head = _decoded(data, _Head)
     if bytes(head.runs):
-        return sarif.seen(_decoded(data, sarif.Log))
+        return sarif.seen(_decoded(data, sarif.Log), here)
     if bytes(head.results):
-        return ctrf.seen(_decoded(data, ctrf.Document))
+        return ctrf.seen(_decoded(data, ctrf.Document), here)
     raise Unusable("is neither CTRF nor SARIF: it has no `results` and no `runs`. Correct its name.")
 
 
-def read_sarif(file: BinaryIO) -> Seen:
+def read_sarif(file: BinaryIO, here: Here = str) -> Seen:
     """The same where the name says already what it is."""
-    return sarif.seen(_decoded(file.read().removeprefix(_BOM), sarif.Log))
+    return sarif.seen(_decoded(file.read().removeprefix(_BOM), sarif.Log), here)
 
 
 def _decoded(data: bytes, shape: type[Shape]) -> Shape:

@@ -10,6 +10,7 @@ from junitparser import Attr, Error, Failure, Skipped, TestCase
 from untilgreen.core.model import Finding
 from untilgreen.gates.reports.trouble import Unusable
 from untilgreen.gates.seen import MOST_FINDINGS, Seen, distinct, gist, no_tests, steady
+from untilgreen.gates.text import Here
 
 TOOL = "junit"
 _DEEPEST = 100
@@ -18,9 +19,9 @@ _CHUNK_BYTES = 8_000_000
 _ROOTS = ("testsuites", "testsuite")
 
 
-def read(file: BinaryIO) -> Seen:
+def read(file: BinaryIO, here: Here = str) -> Seen:
     """The tests of one file; raises Unusable for anything but whole, plain JUnit XML."""
-    gathered = _Gathered()
+    gathered = _Gathered(here)
     parser = ElementTree.XMLParser(target=gathered)
     try:
         while chunk := file.read(_CHUNK_BYTES):
@@ -40,7 +41,8 @@ class _Test(TestCase):
 class _Gathered:
     """Listens to the parser, builds one test at a time and lets go of it as soon as it is counted."""
 
-    def __init__(self) -> None:
+    def __init__(self, here: Here) -> None:
+        self.here = here
         self.depth = 0
         self.test: ElementTree.TreeBuilder | None = None
         self.test_depth = 0
@@ -83,7 +85,7 @@ class _Gathered:
         if bad is not None:
             self.failed += 1
             if len(self.findings) < MOST_FINDINGS:
-                finding = _finding(test, bad)
+                finding = _finding(test, bad, self.here)
                 self.findings.setdefault(finding.id, finding)
         elif any(isinstance(result, Skipped) for result in results):
             self.skipped += 1
@@ -104,11 +106,10 @@ class _Gathered:
         )
 
 
-def _finding(test: _Test, bad: Failure | Error) -> Finding:
-    name = "::".join(filter(None, (test.classname, test.name)))
-    return Finding(
-        id=steady(name) or "unnamed test", message=gist(bad.message or bad.text or ""), file=test.file or None
-    )
+def _finding(test: _Test, bad: Failure | Error, here: Here) -> Finding:
+    name = here("::".join(filter(None, (test.classname, test.name))))
+    said = gist(here(bad.message or bad.text or ""))
+    return Finding(id=steady(name) or "unnamed test", message=said, file=here(test.file or "") or None)
 
 
 def _local(tag: str) -> str:

@@ -11,6 +11,7 @@ from untilgreen.core.fingerprint import normalise
 from untilgreen.core.model import Finding
 from untilgreen.gates.reports.trouble import Unusable
 from untilgreen.gates.seen import MOST_FINDINGS, Seen, distinct, gist, steady
+from untilgreen.gates.text import Here
 
 TOOL = "sarif"
 _ERROR = "error"
@@ -77,7 +78,7 @@ class Log(Struct, frozen=True):
     version: str = ""
 
 
-def seen(log: Log) -> Seen:
+def seen(log: Log, here: Here) -> Seen:
     """What the log tells; warnings and notes only where there is nothing worse."""
     if log.version != "2.1.0":
         raise Unusable(
@@ -86,7 +87,8 @@ def seen(log: Log) -> Seen:
     results = [result for run in log.runs for result in run.results or () if _counts(result)]
     errors = [result for result in results if result.level == _ERROR]
     mild = [result for result in results if result.level in _MILD]
-    findings = [*_broken(log), *map(_finding, (errors or mild)[:MOST_FINDINGS])]
+    told = (_finding(result, here) for result in (errors or mild)[:MOST_FINDINGS])
+    findings = [*_broken(log), *told]
     return Seen(tool=TOOL, findings=distinct(findings))
 
 
@@ -106,10 +108,11 @@ def _broken(log: Log) -> Iterator[Finding]:
             yield Finding(id="unfinished analysis", message=gist(said))
 
 
-def _finding(result: _Result) -> Finding:
+def _finding(result: _Result, here: Here) -> Finding:
     rule = result.ruleId or (result.rule.id if result.rule else None) or ""
-    said = result.message.text or result.message.id or rule
-    file, line = _place(result)
+    said = here(result.message.text or result.message.id or rule)
+    place, line = _place(result)
+    file = here(place) if place else None
     told = " ".join(filter(None, (rule, normalise(said))))
     message = f"{rule}: {said}" if rule else said
     return Finding(

@@ -8,10 +8,10 @@ from typing import BinaryIO
 from untilgreen.gates.recognise.tap import Account
 from untilgreen.gates.reports.trouble import Unusable
 from untilgreen.gates.seen import Seen
-from untilgreen.gates.text import LONGEST_LINE
+from untilgreen.gates.text import LONGEST_LINE, Here
 
 
-def read(file: BinaryIO) -> Seen:
+def read(file: BinaryIO, here: Here = str) -> Seen:
     """The points of one file; raises Unusable for anything but whole TAP in UTF-8."""
     account = Account()
     text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="strict", newline=None)
@@ -19,7 +19,7 @@ def read(file: BinaryIO) -> Seen:
         begins = True
         while line := text.readline(LONGEST_LINE):
             if begins:  # and not the rest of a line that was too long
-                account.line(line.rstrip())
+                account.line(here(line.rstrip()))
             begins = line.endswith("\n")
     except UnicodeDecodeError as error:
         raise Unusable("is not written in UTF-8. Let the tool write UTF-8.") from error

@@ -1,43 +1,36 @@
-"""run, resume and check: the verbs that run gates."""
+"""run and resume: the verbs that drive."""
 
 from __future__ import annotations
 
-import signal
 import sys
-import textwrap
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import anyio
 from cyclopts import Parameter
 
 from untilgreen.core.events import Event, Restored
-from untilgreen.core.exits import GATE, NOT_GREEN, OK, SIGINT, exit_code
+from untilgreen.core.exits import OK, SIGINT, exit_code
 from untilgreen.core.fold import apply
-from untilgreen.core.model import Verdict
 from untilgreen.core.receive import Resume
 from untilgreen.core.state import RunState
-from untilgreen.engine.checking import Checked, check_once
 from untilgreen.engine.drive import discard, drive, start
 from untilgreen.engine.mail import let_go_on
 from untilgreen.engine.seat import TERMINAL, UNATTENDED
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
 from untilgreen.engine.wiring import plan_of
-from untilgreen.errors import PluginFailed, UserError, WorkspaceNotReady
+from untilgreen.errors import PluginFailed, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.look import me, summarise
-from untilgreen.surfaces.cli.options import HERE, UNSAID, Place, SpecFlags
+from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tell, version_line
 from untilgreen.surfaces.cli.trusting import allow
-from untilgreen.surfaces.output import CheckResult, VerdictLine
-from untilgreen.surfaces.render import ASCII_MARKS, MARKS, verdict_words
-from untilgreen.surfaces.text import inert, inert_lines
+from untilgreen.surfaces.text import inert
 from untilgreen.surfaces.views import choose
 
-Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Say nothing but the result.")]
 Verbose = Annotated[bool, Parameter(name=["--verbose", "-v"], help="Also say what the agent prints.")]
 NoInput = Annotated[bool, Parameter(name="--no-input", help="Nobody can answer: never wait for a person.")]
@@ -106,48 +99,6 @@ def resume(
         return OK
     shown = Shown(json=json, quiet=quiet, verbose=verbose, flags=place.flags)
     return drive_shown(folder, place.store(), shown, no_input=no_input)
-
-
-def check(
-    *,
-    spec: SpecFlags = UNSAID,
-    place: Place = HERE,
-    json: Json = False,
-) -> int:
-    """Run the gates once, without an agent.
-
-    Exits with 0 when all required gates are green, 1 when one is red, 6 when one can't run.
-    """
-    loaded = replace(spec, file=None).load(place.start, "check")
-    if not loaded.spec.gates:
-        raise UserError(
-            "There is no gate to check. Add one: --gate 'pytest -q', or [gates.NAME] in the spec."
-        )
-    allow(loaded, place, spec)
-    marks = ASCII_MARKS if ascii_only() else MARKS
-
-    def said(name: str, verdict: Verdict) -> None:
-        if json:
-            out_json(VerdictLine(gate=name, verdict=verdict))
-        else:
-            out(f"{marks[verdict.status]} {inert(name)} {verdict_words(verdict)}")
-            if verdict.status in ("fail", "error") and verdict.excerpt.strip():
-                out(textwrap.indent(inert_lines(verdict.excerpt.strip()), "    "))
-
-    if json:
-        version_line()
-
-    async def look() -> Checked:
-        return await check_once(loaded, place.start, said, signals=True)
-
-    checked = anyio.run(look)
-    code = GATE if checked.broken else OK if checked.green else NOT_GREEN
-    if checked.signal:
-        code = 128 + checked.signal
-        complain(f"interrupted by {signal.Signals(checked.signal).name}")
-    if json:
-        out_json(CheckResult(green=checked.green, exit_code=code))
-    return code
 
 
 @dataclass(frozen=True, kw_only=True)

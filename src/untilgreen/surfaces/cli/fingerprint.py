@@ -17,7 +17,7 @@ from untilgreen.gates.reports import FORMATS, MOST_BYTES
 from untilgreen.gates.reports.trouble import Unusable
 from untilgreen.gates.seen import Seen
 from untilgreen.gates.text import plain
-from untilgreen.surfaces.cli.say import out, out_json, version_line
+from untilgreen.surfaces.cli.say import out, out_json
 from untilgreen.surfaces.output import FingerprintLine
 from untilgreen.surfaces.text import inert, short
 
@@ -40,8 +40,6 @@ def fingerprint(
     """
     if not files:
         raise UserError("There is no file to look at. Name one, or `-` for stdin.")
-    if json:
-        version_line()
     for file, data in [(file, _data(file)) for file in files]:
         text = data.decode("utf-8", "replace")
         seen = _reported(file, data) or recognise(text)
@@ -70,7 +68,7 @@ def _reported(file: str, data: bytes) -> Seen | None:
     """What a report says; a file that only has the name of one is output like any other."""
     read = FORMATS.get(Path(file).suffix)
     try:
-        return read(io.BytesIO(data)) if read is not None else None
+        return read(io.BytesIO(data), str) if read is not None else None
     except Unusable:
         return None
 

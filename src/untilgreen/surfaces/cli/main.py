@@ -15,7 +15,7 @@ from untilgreen.surfaces.cli.say import complain, settled_streams
 _HERE = "untilgreen.surfaces.cli"
 VERBS = {
     "run": ("drive:run", "Keep an agent working until the gates are green."),
-    "check": ("drive:check", "Run the gates once, without an agent."),
+    "check": ("check:check", "Run the gates, without an agent; --repeat finds flaky ones."),
     "resume": ("drive:resume", "Go on with a run that was left."),
     "list": ("runs:list_runs", "List the runs of this directory."),
     "show": ("runs:show", "Show one run: outcome, laps and gates."),

@@ -18,6 +18,7 @@ from untilgreen.errors import UserError
 if TYPE_CHECKING:
     from untilgreen.config.load import Loaded
 
+Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
 _NAMED_GATE = re.compile(r"([A-Za-z][\w-]*)=(.*)", re.DOTALL)
 
 
