@@ -153,3 +153,30 @@ class Setting(Line, frozen=True, kw_only=True, tag="setting"):
     key: str
     value: Any
     source: str
+
+
+class AgentLine(Line, frozen=True, kw_only=True, tag="agent"):
+    """How an agent would be started in lap 1: `plan`."""
+
+    name: str
+    command: list[str]
+    """Without the brief; empty where the adapter does not say."""
+    found: bool
+    """Whether the program is there; true where nobody knows."""
+    brief: str
+    """How the brief reaches it."""
+    permissions: str
+
+
+class PlanResult(Line, frozen=True, kw_only=True, tag="result"):
+    """The last line of `plan`."""
+
+    green: bool
+    """Whether the gates are green already."""
+    exit_code: int
+    laps: int | None
+    seconds: float | None
+    gates_seconds: float | None
+    wait_seconds: float | None
+    cost: float | None
+    tokens: int | None

@@ -26,6 +26,8 @@ LINES: tuple[type[output.Line], ...] = (
     output.FingerprintLine,
     output.TrustedLine,
     output.Setting,
+    output.AgentLine,
+    output.PlanResult,
     Reasons,
     ComparedLine,
     VerifiedLine,

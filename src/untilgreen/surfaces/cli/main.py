@@ -15,6 +15,7 @@ from untilgreen.surfaces.cli.say import complain, settled_streams
 _HERE = "untilgreen.surfaces.cli"
 VERBS = {
     "run": ("drive:run", "Keep an agent working until the gates are green."),
+    "plan": ("plan:plan", "Show what a run would do and could cost; run its gates once."),
     "check": ("check:check", "Run the gates, without an agent; --repeat finds flaky ones."),
     "resume": ("drive:resume", "Go on with a run that was left."),
     "list": ("runs:list_runs", "List the runs of this directory."),

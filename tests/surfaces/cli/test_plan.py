@@ -1,0 +1,56 @@
+"""What a run would do and cost, said before any money is spent."""
+
+from tests.surfaces.cli.helpers import UNITTEST, Cli, write
+
+
+def test_it_shows_sources_command_line_baseline_and_the_worst_and_starts_no_agent(calc: Cli) -> None:
+    agent = calc.agent("touch ran\n")
+
+    done = calc(*("plan", "Mend it.", "-a", agent, "-g", UNITTEST), "--max-cost", "5", "--max-time", "1h")
+
+    assert done.code == 0, done.err
+    assert 'limits.cost = "5"' in done.out
+    assert "# the command line" in done.out
+    assert f"  {agent}: {calc.tmp}/agent.sh\n    brief: on stdin\n" in done.out
+    assert "✕ tests fails: test_calc.Adding.test_two_numbers" in done.out
+    assert "laps    20\n" in done.out
+    assert "money   $5.00 and what the lap overshoots that reaches it\n" in done.out
+    assert "tokens  no limit; set --max-tokens\n" in done.out
+    assert not (calc.place / "ran").exists()
+    assert calc.ids == []
+
+
+def test_a_green_project_has_nothing_to_do_unless_a_claim_is_asked_for(cli: Cli) -> None:
+    flags = ("plan", "Mend it.", "-a", "cmd:true", "-g", "true")
+
+    assert "a run would end at once" in cli(*flags).out
+    assert "a run would end at once" not in cli(*flags, "--promise", "DONE").out
+
+
+def test_a_gate_that_cant_run_is_said_before_money_is_spent(cli: Cli) -> None:
+    done = cli("plan", "Mend it.", "-a", "cmd:true", "-g", "no-such-program-here")
+
+    assert done.code == 6
+    assert "Mend it first" in done.out
+
+
+def test_an_agent_that_is_not_there_is_said(cli: Cli) -> None:
+    write(cli.place, {"here.sh": "#!/bin/sh\n"})
+    (cli.place / "here.sh").chmod(0o755)
+    agents = ("-a", "cmd:./here.sh --fast {prompt}", "-a", "cmd:no-such-agent -p")
+
+    lines = cli("plan", "Mend it.", *agents, "-g", "true", "--json").lines
+
+    told = [line for line in lines if line["type"] == "agent"]
+    assert [(line["command"], line["found"]) for line in told] == [
+        (["./here.sh", "--fast", "{prompt}"], True),
+        (["no-such-agent", "-p"], False),
+    ]
+    assert "not found on this machine" in cli("plan", "Mend it.", *agents, "-g", "true").out
+
+
+def test_a_spec_is_trusted_before_its_gates_run(cli: Cli) -> None:
+    write(cli.place, {"untilgreen.toml": 'agent = "cmd:true"\n[gates.t]\nrun = "touch ran"\n'})
+
+    assert cli("plan", "Mend it.").code == 2
+    assert not (cli.place / "ran").exists()
