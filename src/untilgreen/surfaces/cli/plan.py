@@ -6,10 +6,9 @@ import shlex
 import shutil
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import anyio
-from cyclopts import Parameter
 from msgspec.structs import asdict
 
 from untilgreen.config.settings import settings
@@ -19,18 +18,16 @@ from untilgreen.core.exits import GATE, OK
 from untilgreen.core.fold import apply
 from untilgreen.core.model import Plan, Verdict
 from untilgreen.core.units import show_duration
-from untilgreen.engine.checking import Checked, check_once
+from untilgreen.engine.checking import Checked, check_gates
 from untilgreen.engine.wiring import agents_of, plan_of
 from untilgreen.engine.worst import Worst, worst_case
 from untilgreen.surfaces.cli.config import lines
-from untilgreen.surfaces.cli.options import HERE, UNSAID, Place, SpecFlags
+from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
 from untilgreen.surfaces.cli.trusting import allow
 from untilgreen.surfaces.output import AgentLine, PlanResult, Setting, VerdictLine
 from untilgreen.surfaces.render import ASCII_MARKS, MARKS, verdict_words
 from untilgreen.surfaces.text import inert
-
-Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
 
 
 def plan(
@@ -58,7 +55,7 @@ def plan(
     say.spec(settings(loaded))
     say.agents(agents)
     say.baseline()
-    checked = anyio.run(lambda: check_once(loaded, place.start, say.verdict, signals=True))
+    checked = anyio.run(lambda: check_gates(loaded, place.start, say.verdict, signals=True))
     code = 128 + checked.signal if checked.signal else GATE if checked.broken else OK
     say.end(planned, checked, worst, code)
     return code
@@ -118,8 +115,8 @@ class _Json:
     def baseline(self) -> None:
         """Nothing to announce."""
 
-    def verdict(self, gate: str, verdict: Verdict) -> None:
-        out_json(VerdictLine(gate=gate, verdict=verdict))
+    def verdict(self, round_: int, gate: str, verdict: Verdict) -> None:
+        out_json(VerdictLine(gate=gate, verdict=verdict, round=round_))
 
     def end(self, planned: Plan, checked: Checked, worst: Worst, code: int) -> None:
         out_json(PlanResult(green=checked.green, exit_code=code, **asdict(worst)))
@@ -150,7 +147,7 @@ class _Words:
     def baseline(self) -> None:
         out("\nThe gates, on the files as they are")
 
-    def verdict(self, gate: str, verdict: Verdict) -> None:
+    def verdict(self, round_: int, gate: str, verdict: Verdict) -> None:
         marks = ASCII_MARKS if ascii_only() else MARKS
         out(f"  {marks[verdict.status]} {inert(gate)} {verdict_words(verdict)}")
 
