@@ -12,6 +12,7 @@ SPEC = {
     "remedies": "What is tried when a run is stuck, one lap each, in this order.",
     "session": "Whether each lap is a new conversation of the agent, or one goes on.",
     "workspace": "Where the agent works: a mode, or a table with `mode` and its options.",
+    "permissions": "What the agent may do by itself: edit files and run the gates, or everything.",
     "leave": "Whose files are left in the directory when a run ends without being green.",
     "on_interrupt": "What becomes of the files of a turn that a crash cut short.",
     "promise": "The words with which the agent has to claim that it is done.",
