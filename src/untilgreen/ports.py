@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
@@ -122,8 +122,8 @@ class Workspace(Protocol):
     async def changes(self, before: str, after: str) -> Sequence[Change]:
         """Which paths differ between two snapshots."""
 
-    async def restore(self, snapshot: str, known: str | None) -> Restoration:
-        """Bring a snapshot back; what differs from `known` is somebody else's and stays."""
+    async def restore(self, snapshot: str, known: str | None, spare: Collection[str] = ()) -> Restoration:
+        """Bring a snapshot back; what differs from `known`, and the paths to spare, stay as they are."""
 
     async def diff(self, before: str, after: str) -> str:
         """The difference as a unified diff."""

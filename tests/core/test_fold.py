@@ -301,6 +301,22 @@ def test_a_lap_that_began_with_a_restore_is_rewound_like_any_other() -> None:
     assert (restore.snapshot, restore.why) == ("tree-0", "the turn was interrupted")
 
 
+def test_a_lap_knows_what_changed_before_its_turn_also_when_it_begins_again() -> None:
+    run = Run(strategy=Manual(), answers=True)
+    run.lap(tests=red("a"))
+    before = run.state.tree
+    run.arrive(Answer(at=0.0, choice="continue"))
+    run.until(Work)
+    begun = run.state.open
+    assert begun is not None
+    run.perform(run.until(Decide, Turn(reply=Reply(error="rate_limited"))), Turn())
+    run.lap(tests=red("a"))
+
+    assert before is not None
+    assert begun.outside == (before, begun.base)
+    assert run.last.outside == begun.outside
+
+
 def test_drivers_that_die_again_and_again_end_the_run() -> None:
     run = Run(limits=Limits(errors=3))
     for _ in range(2):

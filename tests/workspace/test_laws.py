@@ -1,6 +1,6 @@
 """Every workspace holds to the same laws: in memory, in a repository and in a plain directory."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from uuid import uuid4
 
@@ -53,8 +53,13 @@ async def test_all_laws_are_checked_in_one_call(tmp_path: Path) -> None:
 
 
 class Forgetful(MemoryWorkspace):
-    async def restore(self, snapshot: str, known: str | None) -> Restoration:
-        return await super().restore(snapshot, None)
+    async def restore(self, snapshot: str, known: str | None, spare: Collection[str] = ()) -> Restoration:
+        return await super().restore(snapshot, None, spare)
+
+
+class Merciless(MemoryWorkspace):
+    async def restore(self, snapshot: str, known: str | None, spare: Collection[str] = ()) -> Restoration:
+        return await super().restore(snapshot, known)
 
 
 class Numbered(MemoryWorkspace):
@@ -69,7 +74,7 @@ class Blind(MemoryWorkspace):
         return []
 
 
-@pytest.mark.parametrize("broken", [Forgetful, Numbered, Blind])
+@pytest.mark.parametrize("broken", [Forgetful, Merciless, Numbered, Blind])
 async def test_a_workspace_that_breaks_a_law_is_found_out(broken: type[MemoryWorkspace]) -> None:
     def make() -> Furnished:
         workspace = broken()

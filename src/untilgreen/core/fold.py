@@ -152,11 +152,14 @@ def _attached(state: RunState, event: Attached) -> RunState:
 
 
 def _snapshot_taken(state: RunState, event: SnapshotTaken) -> RunState:
-    state, lap = replace(state, tree=event.snapshot), state.open
+    known, lap = state.tree, state.open
+    state = replace(state, tree=event.snapshot)
     if lap is None or event.phase == "final":
         return replace(state, open=None)
     if event.phase == "base":
-        return replace(state, open=replace(lap, base=event.snapshot))
+        first = known is not None and lap.attempt == 1
+        outside = (known, event.snapshot) if first else lap.outside
+        return replace(state, open=replace(lap, base=event.snapshot, outside=outside))
     if event.phase == "turn":
         return replace(state, open=replace(lap, snapshot=event.snapshot, changes=event.changes))
     if event.snapshot == lap.snapshot or lap.rechecked:
@@ -271,6 +274,7 @@ def _again(state: RunState, lap: Open) -> RunState:
     retry = Open(
         number=lap.number,
         attempt=lap.attempt + 1,
+        outside=lap.outside,
         hint=lap.hint,
         remedy=lap.remedy,
         fresh=lap.fresh,

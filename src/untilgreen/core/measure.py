@@ -74,6 +74,7 @@ def _measure(state: RunState, lap: Open) -> Iteration:
         reply=lap.reply or Reply(),
         claim=lap.claim,
         base=lap.base,
+        outside=lap.outside,
         snapshot=lap.snapshot,
         changes=lap.changes,
         verdicts=verdicts,

@@ -27,6 +27,8 @@ class Iteration(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reply: Reply = Reply()
     claim: bool = False
     base: str | None = None
+    outside: tuple[str, str] | None = None
+    """The trees between which nobody's turn was: the one before the lap, and the one that it began with."""
     snapshot: str | None = None
     changes: tuple[Change, ...] = ()
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -84,6 +86,7 @@ class Open(Struct, frozen=True, kw_only=True, omit_defaults=True):
     agent: str = ""
     seat: SeatName = "terminal"
     base: str | None = None
+    outside: tuple[str, str] | None = None
     offered: bool = False
     reply: Reply | None = None
     claim: bool = False

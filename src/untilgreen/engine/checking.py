@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -58,7 +58,7 @@ class _AsItIs:
     async def changes(self, before: str, after: str) -> tuple[()]:
         return ()
 
-    async def restore(self, snapshot: str, known: str | None) -> Restoration:
+    async def restore(self, snapshot: str, known: str | None, spare: Collection[str] = ()) -> Restoration:
         return Restoration(before="")
 
     async def diff(self, before: str, after: str) -> str:

@@ -44,6 +44,7 @@ from untilgreen.core.step import (
 )
 from untilgreen.core.units import show_duration
 from untilgreen.engine.gating import check_stage
+from untilgreen.engine.meanwhile import saved_between_turns
 from untilgreen.engine.parts import Parts
 from untilgreen.engine.seat import Seat
 from untilgreen.errors import AgentUnavailable
@@ -85,8 +86,12 @@ async def perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case 
         case TryRemedy(lap=lap, rung=rung):
             await driver.record(RemedyTried(at=now(), lap=lap, rung=rung))
         case Restore(lap=lap, snapshot=snapshot, why=why, whole=whole):
-            known = None if whole else driver.state.tree
-            done = await driver.parts.workspace.restore(snapshot, known)
+            workspace, state = driver.parts.workspace, driver.state
+            if whole:
+                done = await workspace.restore(snapshot, None)
+            else:
+                spare = await saved_between_turns(state, snapshot, workspace)
+                done = await workspace.restore(snapshot, state.tree, spare)
             await driver.record(
                 Restored(
                     at=now(),

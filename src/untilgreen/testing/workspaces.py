@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import shutil
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -43,11 +43,11 @@ class MemoryWorkspace:
         old, new = self._content(before), self._content(after)
         return [_change(path, old, new) for path in sorted(_unlike(old, new))]
 
-    async def restore(self, snapshot: str, known: str | None) -> Restoration:
+    async def restore(self, snapshot: str, known: str | None, spare: Collection[str] = ()) -> Restoration:
         target = self._content(snapshot)
         before = await self.snapshot(f"before-restore-{len(self.labels) + 1}")
         found = self.snapshots[before]
-        theirs = _unlike(found, self._content(known)) if known else set()
+        theirs = {*spare, *(_unlike(found, self._content(known)) if known else ())}
         kept = theirs & _unlike(found, target)
         self.files.clear()
         self.files.update((path, text) for path, text in found.items() if path in kept)
@@ -203,6 +203,18 @@ async def others_keep_their_changes(workspace: Workspace, files: Files) -> None:
     }
 
 
+async def what_is_to_be_spared_stays(workspace: Workspace, files: Files) -> None:
+    """Paths that a restore is told to leave alone stay and are named, where they would have changed."""
+    files.update({"agent.txt": "1\n", "same.txt": "1\n", "gone.txt": "1\n"})
+    first = await workspace.snapshot("first")
+    files.update({"agent.txt": "2\n", "mine.txt": "mine\n"})
+    del files["gone.txt"]
+    known = await workspace.snapshot("known")
+    done = await workspace.restore(first, known, ("gone.txt", "mine.txt", "same.txt"))
+    assert done.kept == ("gone.txt", "mine.txt")
+    assert dict(files) == {"agent.txt": "1\n", "mine.txt": "mine\n", "same.txt": "1\n"}
+
+
 async def files_and_directories_change_places(workspace: Workspace, files: Files) -> None:
     """A file where a directory was, and back; somebody's file is not replaced by a directory."""
     files["place/inner.txt"] = "1\n"
@@ -238,6 +250,7 @@ LAWS = (
     restoring_can_be_undone,
     unsnapshotted_work_is_kept_first,
     others_keep_their_changes,
+    what_is_to_be_spared_stays,
     files_and_directories_change_places,
     strangers_are_refused,
 )

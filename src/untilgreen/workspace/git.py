@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from untilgreen.core.model import Change
@@ -84,14 +84,14 @@ class GitWorkspace:
         shadow = await self._ready()
         return (await shadow.git(*DIFF, _tree(before), _tree(after))).decode(errors="replace")
 
-    async def restore(self, snapshot: str, known: str | None) -> Restoration:
+    async def restore(self, snapshot: str, known: str | None, spare: Collection[str] = ()) -> Restoration:
         shadow = await self._ready()
         target, seen = _tree(snapshot), _tree(known) if known else None
         async with shadow.alone() as git:
             cut_off = self._intents.read()
             for attempt in range(1, ATTEMPTS + 1):
                 try:
-                    return await self._restore(shadow, git, target, seen, cut_off)
+                    return await self._restore(shadow, git, target, seen, cut_off=cut_off, spare=spare)
                 except GitFailed as failure:
                     if attempt == ATTEMPTS or not any(sign in failure.words for sign in RACES):
                         raise
@@ -112,7 +112,14 @@ class GitWorkspace:
         await (await self._ready()).refs.forget()
 
     async def _restore(
-        self, shadow: Shadow, git: Git, snapshot: str, known: str | None, cut_off: Intent | None
+        self,
+        shadow: Shadow,
+        git: Git,
+        snapshot: str,
+        known: str | None,
+        *,
+        cut_off: Intent | None,
+        spare: Collection[str],
     ) -> Restoration:
         restoring = Restoring(git, Index(git, shadow.index), self._intents)
         seen = await self._look(shadow, git)
@@ -120,7 +127,7 @@ class GitWorkspace:
         before, blocked = await restoring.free_the_way(seen, snapshot)
         await shadow.refs.keep(before, "before-restore")
         way_back = cut_off.before if cut_off and cut_off.snapshot == snapshot else before
-        kept = await restoring.apply(before, snapshot, theirs | blocked, way_back)
+        kept = await restoring.apply(before, snapshot, theirs | blocked, way_back, spare)
         self.root.mkdir(parents=True, exist_ok=True)
         return Restoration(before=way_back, kept=tuple(map(shown, kept)))
 

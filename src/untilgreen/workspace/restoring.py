@@ -13,7 +13,7 @@ from anyio import CancelScope
 from msgspec import Struct
 
 from untilgreen.workspace.index import Difference, Index, differences
-from untilgreen.workspace.plumbing import Git, joined, split
+from untilgreen.workspace.plumbing import Git, joined, shown, split
 
 NONE_IGNORED = 1
 
@@ -89,11 +89,20 @@ class Restoring:
         return changed
 
     async def apply(
-        self, before: str, snapshot: str, left_alone: Collection[bytes], way_back: str
+        self,
+        before: str,
+        snapshot: str,
+        left_alone: Collection[bytes],
+        way_back: str,
+        spare: Collection[str] = (),
     ) -> list[bytes]:
         """Make the files equal to the snapshot, and name those that were left different."""
         planned = await differences(self._git, before, snapshot)
-        kept = [change for change in planned if change.path in left_alone or change.submodule]
+        kept = [
+            change
+            for change in planned
+            if change.path in left_alone or change.submodule or shown(change.path) in spare
+        ]
         after = snapshot
         if kept:
             after = await self._index.changed_tree(

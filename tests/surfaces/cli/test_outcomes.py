@@ -195,24 +195,45 @@ touch {calc.tmp}/second
     assert (calc.place / "calc.py").read_text() == HALF
 
 
-def test_a_persons_file_saved_outside_a_turn_is_left_alone_and_named(cli: Cli) -> None:
+@pytest.mark.parametrize("name", ["mine.txt", "notes.txt"], ids=["new", "edited"])
+@pytest.mark.parametrize(("turn", "laps"), [(2, 2), (1, 3), (2, 4)])
+def test_a_persons_file_saved_outside_a_turn_is_left_alone_and_named(
+    cli: Cli, name: str, turn: int, laps: int
+) -> None:
     """The gate stands in for the person: it runs while no turn does."""
     turns = f"cat > /dev/null\necho x >> {cli.tmp}/turns\nwc -l < {cli.tmp}/turns > work.txt\n"
     gate = (
-        f'test "$(wc -l < {cli.tmp}/turns)" = 2 && echo mine > notes.txt; test -s work.txt && exit 1; exit 2'
+        f'test "$(wc -l < {cli.tmp}/turns)" = {turn} && echo mine > {name}; '
+        "test -s work.txt && exit 1; exit 2"
     )
     write(cli.tmp, {"turns": ""})
 
     done = cli(
         *("run", "Mend it.", "-a", cli.agent(turns), "-g", f"tests={gate}"),
-        *("-g", "first=! grep -q 2 work.txt", "--max-iterations", "2"),
+        *("-g", "first=! grep -q '[2-9]' work.txt", "--max-iterations", f"{laps}", "--set=detectors=[]"),
     )
 
     assert done.code == 3
     assert "The files are those of lap 1" in done.out
     assert (cli.place / "work.txt").read_text().strip() == "1"
-    assert (cli.place / "notes.txt").read_text() == "mine\n"
-    assert "notes.txt" in done.out
+    assert (cli.place / name).read_text() == "mine\n"
+    assert name in done.out
+
+
+def test_what_a_turn_made_of_a_persons_file_goes_back_with_the_turn(cli: Cli) -> None:
+    turns = f"cat > /dev/null\necho x >> {cli.tmp}/turns\nwc -l < {cli.tmp}/turns > work.txt\n"
+    turns += "test -e mine.txt && echo more >> mine.txt\nexit 0\n"
+    gate = f'test "$(wc -l < {cli.tmp}/turns)" = 1 && echo mine > mine.txt; exit 1'
+    write(cli.tmp, {"turns": ""})
+
+    done = cli(
+        *("run", "Mend it.", "-a", cli.agent(turns), "-g", f"tests={gate}"),
+        *("-g", "first=! grep -q '[2-9]' work.txt", "--max-iterations", "3", "--set=detectors=[]"),
+    )
+
+    assert done.code == 3
+    assert "The files are those of lap 1" in done.out
+    assert not (cli.place / "mine.txt").exists()
 
 
 def test_what_gates_leave_behind_is_nobodys_change(calc: Cli) -> None:
