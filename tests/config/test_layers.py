@@ -79,6 +79,24 @@ def test_a_workspace_is_a_word_or_a_table_with_a_mode() -> None:
     assert layers.values == {"workspace": {"mode": "in-place", "setup": "npm ci"}}
 
 
+@pytest.mark.parametrize(
+    ("below", "mode", "left"),
+    [
+        ({"mode": "worktree", "setup": "npm ci"}, "worktree", {"mode": "worktree", "setup": "npm ci"}),
+        ({"setup": "npm ci"}, "worktree", {"setup": "npm ci", "mode": "worktree"}),
+        ({"mode": "worktree", "setup": "npm ci"}, "in-place", {"mode": "in-place"}),
+        ("worktree", "worktree", {"mode": "worktree"}),
+        ("in-place", "worktree", {"mode": "worktree"}),
+    ],
+)
+def test_naming_the_mode_once_more_keeps_its_options_and_naming_another_drops_them(
+    below: Any, mode: str, left: dict[str, str]
+) -> None:
+    layers = layers_of({"workspace": below}, {"workspace": {"mode": mode}})
+
+    assert layers.values == {"workspace": left}
+
+
 def test_a_gate_is_changed_in_part_until_another_kind_is_named() -> None:
     gate = {"run": "pytest", "stage": 2}
     other = layers_of({"gates": {"a": gate}}, {"gates": {"a": {"use": "./checks.py:NoTodos"}}})

@@ -195,19 +195,42 @@ def test_limits_are_read_as_people_write_them(written: dict[str, Any], limits: L
 @pytest.mark.parametrize(
     ("workspace", "said"),
     [
-        ("worktree", "the workspace mode 'worktree' is not there yet. Use 'in-place'."),
-        (
-            {"mode": "worktree", "copy": [".env"]},
-            "workspace.copy belongs to the mode 'worktree', which is not",
-        ),
-        ({"setup": "npm ci"}, "workspace.setup belongs to the mode 'worktree', which is not there yet."),
-        ("in_place", "the workspace mode can't be 'in_place'. Use 'in-place'."),
-        ({"mode": 5}, "the workspace mode can't be 5. Use 'in-place'."),
-        ({"mode": ["worktree"]}, "the workspace mode can't be ['worktree']. Use 'in-place'."),
+        ({"setup": "npm ci"}, "workspace.setup belongs to the mode 'worktree'. Add `mode = 'worktree'`, or"),
+        ({"mode": "in-place", "copy": [".env"]}, "workspace.copy belongs to the mode 'worktree'. Add"),
+        ("in_place", "the workspace mode can't be 'in_place'. Did you mean 'in-place'?"),
+        ({"mode": 5}, "the workspace mode can't be 5. Known: in-place, worktree."),
+        ({"mode": ["worktree"]}, "the workspace mode can't be ['worktree']. Did you mean 'worktree'?"),
+        ({"mode": "worktree", "setup": 5}, "workspace.setup = 5 must be text or a list."),
+        ({"mode": "worktree", "setup": ["npm ci", " "]}, "workspace.setup has an empty command. Remove it."),
+        ({"mode": "worktree", "copy": ".env"}, "workspace.copy = '.env' must be a list."),
+        ({"mode": "worktree", "copy": ["../.env"]}, "workspace.copy can't have '../.env'. Write paths in"),
+        ({"mode": "worktree", "copy": ["/etc/hosts"]}, "workspace.copy can't have '/etc/hosts'."),
+        ({"mode": "worktree", "copy": ["a/.git/config"]}, "workspace.copy can't have 'a/.git/config'."),
+        ({"mode": "worktree", "copy": [""]}, "workspace.copy can't have ''."),
     ],
 )
-def test_a_run_works_in_place_and_nowhere_else_yet(workspace: Any, said: str) -> None:
+def test_a_workspace_that_makes_no_sense_is_refused(workspace: Any, said: str) -> None:
     assert complaint({"workspace": workspace}).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("written", "workspace"),
+    [
+        ("worktree", {"mode": "worktree", "setup": [], "copy": []}),
+        (
+            {"mode": "worktree", "setup": "npm ci", "copy": [".env", "certs/*.pem"]},
+            {"mode": "worktree", "setup": ["npm ci"], "copy": [".env", "certs/*.pem"]},
+        ),
+        (
+            {"mode": "worktree", "setup": ["a", "b"]},
+            {"mode": "worktree", "setup": ["a", "b"], "copy": []},
+        ),
+    ],
+)
+def test_a_worktree_has_commands_that_set_it_up_and_files_that_are_copied(
+    written: Any, workspace: dict[str, Any]
+) -> None:
+    assert spec_of({"workspace": written}).workspace == workspace
 
 
 @pytest.mark.parametrize("promise", ["", "  ", "two\nlines", "DONE\n"])
@@ -343,7 +366,7 @@ GOOD = st.fixed_dictionaries(
         "detectors": st.lists(PARTS, max_size=2),
         "remedies": st.lists(st.sampled_from(RUNGS), max_size=3),
         "session": st.sampled_from(["fresh", "continue"]),
-        "workspace": st.sampled_from(["in-place", {"mode": "in-place"}, {}]),
+        "workspace": st.sampled_from(["in-place", {"mode": "in-place"}, {}, "worktree"]),
         "promise": st.sampled_from(["DONE", "all is well"]),
         "baseline": st.booleans(),
         "notify": st.lists(PARTS, max_size=2),

@@ -100,7 +100,7 @@ class Layers:
             self._put(self.values, ("agent",), listed[0], source)
 
     def _lay(self, table: dict[str, Any], path: tuple[str, ...], value: Any, source: Source) -> None:
-        if isinstance(value, Mapping) and not _names(path, value):
+        if isinstance(value, Mapping) and (not _names(path, value) or _same_mode(table, path, value)):
             self._spell_out(table, path)
             below = table.get(path[-1])
             if isinstance(below, dict):
@@ -140,6 +140,15 @@ def _names(path: tuple[str, ...], table: Mapping[str, Any]) -> bool:
             return "use" in table or "kind" in table
         case _:
             return False
+
+
+def _same_mode(table: Mapping[str, Any], path: tuple[str, ...], value: Mapping[str, Any]) -> bool:
+    """Whether the mode of the workspace is said once more; its options stay then."""
+    below = table.get(path[-1])
+    if path != ("workspace",):
+        return False
+    mode = below.get("mode", value["mode"]) if isinstance(below, Mapping) else below
+    return bool(mode == value["mode"])
 
 
 def _copied(value: Any) -> Any:

@@ -11,14 +11,14 @@ import msgspec
 from untilgreen.config.gates import check_gate, gate_of
 from untilgreen.config.layers import Layers
 from untilgreen.config.parts import AGENT_FORMS, NOTIFIER_FORMS, check_part, distinct, part_of, parts_of
-from untilgreen.config.schema import IN_PLACE, STRATEGY, IntegrityTable, Spec, SpecFile, kinds_of
+from untilgreen.config.schema import STRATEGY, IntegrityTable, Spec, SpecFile, kinds_of
 from untilgreen.config.values import check_known, check_plain, check_type
+from untilgreen.config.workspace import check_workspace, workspace_of
 from untilgreen.core.limits import Limits
-from untilgreen.core.model import PartSpec
+from untilgreen.core.model import IN_PLACE, PartSpec
 from untilgreen.errors import ConfigError
 
 PROFILES = "profiles"
-_LATER_MODES = {"worktree": ("setup", "copy")}
 _BOTH = (("task", "task_file"), ("agent", "agents"))
 _LIMIT = re.compile(r"limits\.(\w+)")
 _TAG = re.compile(r"</?promise>", re.IGNORECASE)
@@ -37,7 +37,7 @@ def parse(layers: Layers, task: str | None, *, needed: bool = True) -> Spec:
         notify=parts_of(layers, "notify", file.notify, NOTIFIER_FORMS),
         gates=tuple(gate_of(layers, name, table) for name, table in file.gates.items()),
         limits=_limits(layers, file.limits),
-        workspace={"mode": IN_PLACE},
+        workspace=workspace_of(layers, file.workspace),
         file=file,
     )
 
@@ -57,7 +57,7 @@ def check(layers: Layers) -> None:
     _check_integrity(layers, layers.values.get("integrity", {}))
     _check_parts(layers, layers.values)
     _check_limits(layers, layers.values.get("limits", {}))
-    _check_workspace(layers, layers.values.get("workspace", IN_PLACE))
+    check_workspace(layers, layers.values.get("workspace", IN_PLACE))
     if "promise" in layers.values:
         _check_promise(layers, layers.values["promise"])
 
@@ -107,26 +107,6 @@ def _limits(layers: Layers, written: Mapping[str, Any]) -> Limits:
         about = _LIMIT.match(str(error))
         path = ("limits", about[1]) if about else ("limits",)
         raise layers.error(path, str(error)) from error
-
-
-def _check_workspace(layers: Layers, written: str | Mapping[str, Any]) -> None:
-    table = {"mode": written} if isinstance(written, str) else written
-    known_later = {key: mode for mode, keys in _LATER_MODES.items() for key in keys}
-    for key in table:
-        if key in known_later:
-            raise layers.error(
-                ("workspace", key),
-                f"workspace.{key} belongs to the mode {known_later[key]!r}, which is not there yet. "
-                "Remove it until it is.",
-            )
-    check_known(layers, ("workspace",), table, ("mode",), "the workspace has no key")
-    mode = table.get("mode", IN_PLACE)
-    if isinstance(mode, str) and mode in _LATER_MODES:
-        raise layers.error(
-            ("workspace", "mode"), f"the workspace mode {mode!r} is not there yet. Use {IN_PLACE!r}."
-        )
-    if mode != IN_PLACE:
-        raise layers.error(("workspace", "mode"), f"the workspace mode can't be {mode!r}. Use {IN_PLACE!r}.")
 
 
 def _check_promise(layers: Layers, promise: str) -> None:

@@ -10,12 +10,12 @@ from msgspec import Struct, field
 
 from untilgreen.core.defaults import DETECTORS
 from untilgreen.core.limits import Limits
-from untilgreen.core.model import GateSpec, OnFail, PartSpec, Permissions, When
+from untilgreen.core.model import IN_PLACE, WORKTREE, GateSpec, OnFail, PartSpec, Permissions, When
 from untilgreen.core.remedies import RUNGS, Rung
 
 Part = str | dict[str, Any]
 STRATEGY = "hybrid"
-IN_PLACE = "in-place"
+MODES = (IN_PLACE, WORKTREE)
 GATE_TIMEOUT = 600.0
 
 
@@ -65,6 +65,14 @@ class CommandTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     expect: int = 0
     env: dict[str, str] = field(default_factory=dict)
     cwd: str | None = None
+
+
+class WorkspaceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a run works; `setup` and `copy` make a worktree ready for the gates."""
+
+    mode: Literal["in-place", "worktree"] = "in-place"
+    setup: str | list[str] = field(default_factory=list)
+    copy: list[str] = field(default_factory=list)
 
 
 class IntegrityTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

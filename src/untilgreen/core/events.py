@@ -205,6 +205,8 @@ class RunFinished(_Event, frozen=True, kw_only=True, omit_defaults=True):
     best: int | None = None
     best_snapshot: str | None = None
     final_snapshot: str | None = None
+    commit: str | None = None
+    """The result as a commit, where the run had a worktree of its own."""
 
 
 Event: TypeAlias = (

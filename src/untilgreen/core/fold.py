@@ -116,9 +116,8 @@ def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case 
         case Approved():
             return replace(state, approvals=(*state.approvals, event))
         case RunFinished():
-            return replace(
-                state, outcome=event.outcome, reason=event.reason, final_snapshot=event.final_snapshot
-            )
+            left = {"final_snapshot": event.final_snapshot, "commit": event.commit}
+            return replace(state, outcome=event.outcome, reason=event.reason, **left)
         case RunStarted() | BriefOffered() | TurnEnded() | GateChecked() | LapVoided() | AgentSwitched():
             raise JournalDamaged(f"{type(event).__name__} stands where no lap is under way.")
         case _:

@@ -27,6 +27,8 @@ ErrorClass = Literal[
     "permission",
     "question",
 ]
+IN_PLACE, WORKTREE = "in-place", "worktree"
+"""Where a run works: among the user's files, or in a directory of its own."""
 CLAIM_GATE = "claim"
 INTEGRITY_GATE = "integrity"
 APPROVAL_GATE = "approval"

@@ -187,6 +187,8 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     outcome: Outcome | None = None
     reason: str = ""
     final_snapshot: str | None = None
+    commit: str | None = None
+    """The result as a commit, where the run had a worktree of its own."""
 
     @property
     def strategy_laps(self) -> int:

@@ -6,6 +6,8 @@ import shutil
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -16,9 +18,10 @@ from untilgreen import __version__
 from untilgreen.core.events import RunStarted
 from untilgreen.core.model import Plan
 from untilgreen.core.state import RunState
-from untilgreen.engine import inbox, lock, wiring
+from untilgreen.engine import inbox, lock, wiring, worktrees
 from untilgreen.engine.bus import Bus, Listener
 from untilgreen.engine.clock import SystemClock
+from untilgreen.engine.delivery import commit_result
 from untilgreen.engine.files import FolderFiles, Watcher
 from untilgreen.engine.parts import Parts
 from untilgreen.engine.runner import Runner
@@ -45,12 +48,13 @@ def _unheard(sentence: str) -> None:
 async def start(plan: Plan, store: Store, clock: Clock | None = None) -> RunFolder:
     """Make a run out of a plan; nothing is driven yet."""
     now, begin = (clock or SystemClock()).now(), Path(plan.workspace[wiring.START])
-    root = await git_root(begin)
+    plan, root = await worktrees.with_beginning(plan), await git_root(begin)
     folder = store.create(now, workspace=begin, git_root=root, title=plan.title)
     try:
-        with DirectoryClaim(root or begin, run=folder.id, state_dir=store.state_dir):
-            await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
-            wiring.copy_code(plan, folder.code)
+        if worktrees.worktree_of(plan, folder) is None:
+            with DirectoryClaim(root or begin, run=folder.id, state_dir=store.state_dir):
+                await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
+        wiring.copy_code(plan, folder.code)
     except BaseException:  # also a Ctrl-C: half a run is none
         shutil.rmtree(folder.path)
         raise
@@ -62,6 +66,7 @@ async def start(plan: Plan, store: Store, clock: Clock | None = None) -> RunFold
 async def discard(folder: RunFolder) -> None:
     """Forget a run that could not begin; one that has begun stays."""
     if len(await FileJournal(folder.journal).events()) <= 1:
+        await worktrees.remove((await state_of(folder)).plan, folder)
         shutil.rmtree(folder.path)
 
 
@@ -90,12 +95,13 @@ async def drive(
         state = await state_of(folder)
         if state.outcome is not None:
             return state
-        plan, begin = state.plan, Path(state.plan.workspace[wiring.START])
-        top = await git_root(begin) or begin
-        with DirectoryClaim(top, run=folder.id, state_dir=store.state_dir):
+        plan, begin = state.plan, worktrees.root_of(state.plan, folder)
+        with DirectoryClaim(await worktrees.top_of(plan, folder), run=folder.id, state_dir=store.state_dir):
             await end_what_runs(folder, GRACE_SECONDS)
+            await worktrees.ensure(state, folder, tuple(watchers), warn)
             workspace = await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
             parts = _parts(plan, folder, workspace, clock, tuple(watchers))
+            parts = replace(parts, deliver=partial(commit_result, folder, workspace, warn))
             bus = Bus(listeners, wiring.notifiers_of(plan, wiring.copies_in(plan, folder.code)))
             runner = Runner(FileJournal(folder.journal), parts, seat, bus)
             try:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from untilgreen.core.decide import Policy
+from untilgreen.core.state import RunState
+from untilgreen.core.step import Conclude
 from untilgreen.ports import Activity, Agent, Clock, Gate, Workspace
 
 
@@ -59,6 +61,11 @@ class NoFiles:
         return None
 
 
+async def _nothing_to_deliver(state: RunState, end: Conclude) -> str | None:
+    """The files are where they belong."""
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Parts:
     """The agents and gates by name, the workspace, the judge, the clock."""
@@ -71,3 +78,5 @@ class Parts:
     files: Files = field(default_factory=NoFiles)
     agent_env: Mapping[str, str] = field(default_factory=dict)
     gate_env: Mapping[str, str] = field(default_factory=dict)
+    deliver: Callable[[RunState, Conclude], Awaitable[str | None]] = _nothing_to_deliver
+    """Makes a commit of the result, before the run is over, where it has a place of its own."""

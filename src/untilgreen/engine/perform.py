@@ -201,6 +201,7 @@ async def _until(moment: float | None, driver: Driver) -> None:
 
 async def _conclude(step: Conclude, driver: Driver) -> None:
     best = driver.state.best
+    commit = await driver.parts.deliver(driver.state, step)
     await driver.record(
         RunFinished(
             at=driver.parts.clock.now(),
@@ -209,5 +210,6 @@ async def _conclude(step: Conclude, driver: Driver) -> None:
             best=best.lap if best else None,
             best_snapshot=best.snapshot if best else None,
             final_snapshot=driver.state.tree,
+            commit=commit,
         )
     )

@@ -68,6 +68,11 @@ class RunFolder:
         return self.path / "lock"
 
     @property
+    def worktree(self) -> Path:
+        """Where a run with a worktree of its own works: not beside its journal, out of the agent's way."""
+        return self.path.parent.parent / "worktrees" / self.id
+
+    @property
     def inbox(self) -> Path:
         """Commands for the process that drives."""
         return self.path / "inbox"

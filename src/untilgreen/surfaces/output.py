@@ -76,6 +76,10 @@ class Result(Line, frozen=True, kw_only=True, tag="result"):
     laps: int
     best: Best | None
     final_snapshot: str | None
+    workspace: str
+    branch: str | None
+    commit: str | None
+    dirty: list[str]
     verdicts: dict[str, Verdict]
     baseline: dict[str, list[Standing]]
     """How each gate stood before the first lap."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 
 from untilgreen.core.exits import exit_code
-from untilgreen.core.model import Outcome
+from untilgreen.core.model import IN_PLACE, Outcome
 from untilgreen.core.standing import flakes, standings
 from untilgreen.core.state import Iteration, RunState
 from untilgreen.core.step import undecided
 from untilgreen.core.units import show_duration
+from untilgreen.engine.places import DIRTY, MORE, branch_of, in_worktree
 from untilgreen.surfaces.output import Lap, Result
 from untilgreen.surfaces.picture import picture
 from untilgreen.surfaces.render import how_to_answer
 from untilgreen.surfaces.text import folded, inert, short
 
+MOST_NAMED = 5
 GOOD = (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED)
 
 
@@ -53,6 +55,10 @@ def as_json(state: RunState, head: str = "") -> Result:
         laps=len(state.iterations),
         best=state.best,
         final_snapshot=state.final_snapshot,
+        workspace=state.plan.workspace.get("mode", IN_PLACE),
+        branch=branch_of(state),
+        commit=state.commit,
+        dirty=state.plan.workspace.get(DIRTY, []),
         verdicts=state.last.verdicts if state.last else {},
         baseline=standings(state.plan, state.baseline.verdicts) if state.baseline else {},
         flaky=flakes(state),
@@ -144,7 +150,34 @@ def _how_to_go_on(state: RunState, flags: str) -> list[str]:
     return [
         f"Look closer with: untilgreen {verb} {state.run}{flags}",
         f"              or: untilgreen diff {state.run}{flags}",
+        *_how_to_take_it(state, flags),
     ]
+
+
+def _how_to_take_it(state: RunState, flags: str) -> list[str]:
+    """Where the result of a run with a worktree of its own is, and how it gets into the user's files."""
+    if not in_worktree(state.plan):
+        return []
+    if state.commit is None:
+        return ["Nothing was committed: the files are as they were when the run began."]
+    return [
+        f"The result is commit {state.commit[:12]} on branch {branch_of(state)}.",
+        f"Bring it into your files with: untilgreen apply {state.run}{flags}",
+    ]
+
+
+def beginning_lines(state: RunState, flags: str = "") -> list[str]:
+    """What a person should know about the files that a run begins with."""
+    where = state.plan.workspace
+    dirty = where.get(DIRTY, [])
+    if not dirty:
+        return []
+    count = len(dirty) + where.get(MORE, 0)
+    names = ", ".join(map(inert, dirty[:MOST_NAMED])) + (", …" if count > MOST_NAMED else "")
+    said = f"{count} path{'' if count == 1 else 's'} had uncommitted changes at the start: {names}."
+    if in_worktree(state.plan):
+        return [f"{said} They are not in the worktree; commit them to have them there."]
+    return [f"{said} They are kept: untilgreen restore {state.run}@0{flags}"]
 
 
 def restored_lines(run: str, before: str, kept: tuple[str, ...], flags: str = "") -> list[str]:

@@ -59,8 +59,9 @@ class Refs:
         return await self._listed()
 
     async def _listed(self) -> dict[str, str]:
-        listed = await self._git("for-each-ref", "--format=%(refname) %(objectname)", self._folder)
-        return dict(line.split(" ") for line in listed.decode().splitlines())
+        asked = "--format=%(objecttype) %(refname) %(objectname)"
+        listed = (await self._git("for-each-ref", asked, self._folder)).decode().splitlines()
+        return {ref: tree for kind, ref, tree in map(str.split, listed) if kind == "tree"}
 
     async def forget(self) -> None:
         """Give up every tree of the run."""

@@ -8,17 +8,12 @@ are on disk. Filters such as git-lfs and git-crypt run as configured.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import anyio
-
-from untilgreen.errors import WorkspaceNotReady
-from untilgreen.process.flock import lock
+from untilgreen.workspace.busy import alone
 from untilgreen.workspace.ground import Ground
 from untilgreen.workspace.plumbing import Git
 from untilgreen.workspace.refs import Refs
@@ -27,7 +22,6 @@ AS_IT_IS = "* -text -ident !working-tree-encoding !diff\n"
 """`!diff`: nobody hides a change by calling a text binary."""
 STORES = ("lfs", "git-crypt", "annex")
 """What filters keep in the git directory."""
-PATIENCE = 120.0
 
 
 class Shadow:
@@ -70,24 +64,10 @@ class Shadow:
 
         Its processes hold the lock as well: one that outlives its driver is waited for by the next.
         """
-        descriptor = os.open(self._busy, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            await self._wait_for(descriptor)
+        async with alone(self._busy, self.ground.top) as descriptors:
             for left in self.path.glob("*.lock"):  # by one that was killed
                 left.unlink()
-            yield replace(self.git, descriptors=() if sys.platform == "win32" else (descriptor,))
-        finally:
-            os.close(descriptor)
-
-    async def _wait_for(self, descriptor: int) -> None:
-        with anyio.move_on_after(PATIENCE):
-            while not lock(descriptor):  # noqa: ASYNC110 - it may be another process that holds it
-                await anyio.sleep(0.01)
-            return
-        raise WorkspaceNotReady(
-            f"A git process of this run has been busy in {str(self.ground.top)!r} "
-            f"for {PATIENCE:.0f} seconds. End it, and start again."
-        )
+            yield replace(self.git, descriptors=descriptors)
 
     def _config(self) -> str:
         wide = self.ground.object_format != "sha1"

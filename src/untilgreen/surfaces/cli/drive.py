@@ -17,6 +17,7 @@ from untilgreen.core.receive import Resume
 from untilgreen.core.state import RunState
 from untilgreen.engine.drive import discard, drive, start
 from untilgreen.engine.mail import let_go_on
+from untilgreen.engine.places import in_worktree
 from untilgreen.engine.seat import TERMINAL, UNATTENDED
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
@@ -28,6 +29,7 @@ from untilgreen.surfaces.cli.look import me, summarise
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tell, version_line
 from untilgreen.surfaces.cli.trusting import allow
+from untilgreen.surfaces.result import beginning_lines
 from untilgreen.surfaces.text import inert
 from untilgreen.surfaces.views import choose
 
@@ -125,7 +127,7 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
     if shown.json:
         version_line()
     elif not shown.quiet:
-        tell(f"run {folder.id} · kept in {inert(str(folder.path))}")
+        _say_where(folder, shown.flags)
 
     async def go() -> None:
         with choose(
@@ -160,6 +162,16 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
         tell(f"note: {inert(sentence)}")
     _say_how_it_went(state, head, restored, shown)
     return exit_code(state)
+
+
+def _say_where(folder: RunFolder, flags: str) -> None:
+    """Where the run is kept and where it works; what a new one begins with is named before money is spent."""
+    state, _ = told(folder)
+    tell(f"run {folder.id} · kept in {inert(str(folder.path))}")
+    if in_worktree(state.plan):
+        tell(f"works in {inert(str(folder.worktree))}")
+    for sentence in beginning_lines(state, flags) if state.tree is None else ():
+        tell(f"note: {sentence}")
 
 
 def _say_how_it_went(state: RunState, head: str, restored: list[Restored], shown: Shown) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from untilgreen.core.model import IN_PLACE, WORKTREE
 from untilgreen.engine.store import RunFolder, Store, default_state_dir
 from untilgreen.errors import UserError
 
@@ -86,6 +87,10 @@ class SpecFlags:
     yolo: Annotated[
         bool, Parameter(help="Let the agent do everything unasked, not only edit files and run the gates.")
     ] = False
+    worktree: Annotated[
+        bool, Parameter(help="Work in a worktree of its own; `untilgreen apply` brings the result here.")
+    ] = False
+    in_place: Annotated[bool, Parameter(help="Work in this directory, whatever the spec says.")] = False
     profile: Annotated[str | None, Parameter(help="Use this profile of the spec.")] = None
     config: Annotated[Path | None, Parameter(name=["--config", "-c"], help="Use this spec file.")] = None
     set: Annotated[
@@ -146,6 +151,10 @@ class SpecFlags:
             flags["permissions"] = "all"
         if self.gate:
             flags["gates"] = _gates(self.gate)
+        if self.worktree and self.in_place:
+            raise UserError("A run works in a worktree or in place. Keep one of --worktree and --in-place.")
+        if self.worktree or self.in_place:
+            flags["workspace"] = {"mode": WORKTREE if self.worktree else IN_PLACE}
         return flags
 
 

@@ -1,0 +1,155 @@
+"""Three trees into one: what a run changed, on top of what somebody else changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from untilgreen.workspace.git import GitWorkspace
+from untilgreen.workspace.index import ABSENT, SUBMODULE, Difference, Index, differences
+from untilgreen.workspace.plumbing import Git, shown
+from untilgreen.workspace.seed import REGULAR
+
+BROKEN = 128
+"""From this exit code on `git merge-file` could not merge at all; below it is the number of conflicts."""
+YOURS, BEFORE = "yours", "before the run"
+
+
+class Conflict(NamedTuple):
+    """A path that both sides changed, so that somebody has to choose."""
+
+    path: bytes
+    why: str
+    text: bytes = b""
+    """The file with both sides in it, between the usual markers; empty where it can't be shown so."""
+
+
+class Merged(NamedTuple):
+    """What came of it; where there are conflicts the tree has the markers, or else the first side."""
+
+    tree: str
+    conflicts: tuple[Conflict, ...] = ()
+
+
+class Merging:
+    """Merges trees of one workspace; the work tree is not looked at."""
+
+    def __init__(self, workspace: GitWorkspace) -> None:
+        self._workspace = workspace
+
+    async def tree(self, name: str) -> str:
+        """The tree that a commit holds."""
+        shadow = await self._workspace._ready()
+        return (await shadow.git("rev-parse", f"{name}^{{tree}}")).decode().strip()
+
+    async def carry(self, base: str, ours: str, theirs: str) -> str:
+        """The changes from base to theirs on top of ours; where both changed a path, theirs has it."""
+        if ours in (base, theirs):
+            return theirs
+        shadow = await self._workspace._ready()
+        async with shadow.alone() as git:
+            entries = [(each.new_mode, each.new, each.path) for each in await differences(git, base, theirs)]
+            # What leaves goes first: a file may lie where a directory was.
+            entries.sort(key=lambda entry: entry[0] != ABSENT)
+            return await Index(git, shadow.index).changed_tree(ours, entries) if entries else ours
+
+    async def merge(self, base: str, ours: str, theirs: str, label: str) -> Merged:
+        """Both sides' changes since base."""
+        shadow = await self._workspace._ready()
+        async with shadow.alone() as git:
+            mine = _Mine(await differences(git, base, ours))
+            changes = [each for each in await differences(git, base, theirs) if not mine.has(each)]
+            entries, conflicts = [], []
+            with TemporaryDirectory(prefix="merge-", dir=shadow.path) as scratch:
+                files = _Files(git, Path(scratch), label)
+                for change in changes:
+                    entry, conflict = await _settle(change, mine, files)
+                    conflicts += [conflict] if conflict else []
+                    entries += [entry] if entry else []
+            entries.sort(key=lambda entry: entry[0] != ABSENT)
+            tree = await Index(git, shadow.index).changed_tree(ours, entries) if entries else ours
+            return Merged(tree, tuple(conflicts))
+
+
+Entry = tuple[bytes, bytes, bytes]
+
+
+class _Mine:
+    """What the first side changed."""
+
+    def __init__(self, changes: Sequence[Difference]) -> None:
+        self._changes = {each.path: each for each in changes}
+        there = [each.path for each in changes if not each.deleted]
+        self._folders = {above: path for path in there for above in _above(path)}
+        self._files = set(there)
+
+    def at(self, path: bytes) -> Difference | None:
+        """What became of a path."""
+        return self._changes.get(path)
+
+    def has(self, change: Difference) -> bool:
+        """Whether it has changed the path in the same way already."""
+        other = self.at(change.path)
+        return other is not None and (other.new_mode, other.new) == (change.new_mode, change.new)
+
+    def in_the_way(self, change: Difference) -> bytes | None:
+        """A file where the other side needs a directory, or the other way round."""
+        if change.deleted:
+            return None
+        found = next((above for above in _above(change.path) if above in self._files), None)
+        return found or self._folders.get(change.path)
+
+
+def _above(path: bytes) -> list[bytes]:
+    parts = path.split(b"/")
+    return [b"/".join(parts[:depth]) for depth in range(1, len(parts))]
+
+
+async def _settle(change: Difference, mine: _Mine, files: _Files) -> tuple[Entry | None, Conflict | None]:
+    """What becomes of one path that the run changed: an entry of the merged tree, a conflict, or both."""
+    other = mine.at(change.path)
+    if other is None:
+        blocking = mine.in_the_way(change)
+        if blocking is not None:
+            return None, Conflict(change.path, f"you have {shown(blocking)!r}, which is in its way")
+        return (change.new_mode, change.new, change.path), None
+    if change.deleted or other.deleted:
+        why = "you changed it, the run deleted it" if change.deleted else "you deleted it, the run changed it"
+        return None, Conflict(change.path, why)
+    if change.new_mode not in REGULAR or other.new_mode not in REGULAR:
+        kind = "submodule" if SUBMODULE in (change.new_mode, other.new_mode) else "link"
+        return None, Conflict(change.path, f"it is a {kind} that both of you changed")
+    mode = change.new_mode if other.new_mode == other.old_mode else other.new_mode
+    return await files.merge(change, other, mode)
+
+
+class _Files:
+    """The sides of one file after another, as `git merge-file` wants them."""
+
+    def __init__(self, git: Git, scratch: Path, label: str) -> None:
+        self._git = git
+        self._scratch = scratch
+        self._label = label
+
+    async def merge(
+        self, change: Difference, other: Difference, mode: bytes
+    ) -> tuple[Entry | None, Conflict | None]:
+        base = b"" if change.added or change.old_mode not in REGULAR else await self._content(change.old)
+        sides = (await self._content(other.new), base, await self._content(change.new))
+        names = [self._scratch / name for name in ("ours", "base", "theirs")]
+        for name, content in zip(names, sides, strict=True):
+            name.write_bytes(content)
+        labels = [part for label in (YOURS, BEFORE, self._label) for part in ("-L", label)]
+        done = await self._git.attempt("merge-file", "-p", "--diff3", *labels, *map(str, names))
+        if done.returncode < 0 or done.returncode >= BROKEN:
+            return None, Conflict(change.path, "both of you changed it, and it is no text")
+        made = await self._git("hash-object", "-w", "--stdin", given=done.stdout)
+        entry = (mode, made.strip(), change.path)
+        if not done.returncode:
+            return entry, None
+        return entry, Conflict(change.path, "both of you changed the same lines", done.stdout)
+
+    async def _content(self, blob: bytes) -> bytes:
+        return await self._git("cat-file", "blob", blob)
