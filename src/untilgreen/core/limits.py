@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -180,4 +179,6 @@ def _tokens(state: RunState) -> Iterator[Breach]:
 
 def _typical(prices: list[float] | list[int]) -> float:
     """The median lap: one expensive lap must not end a run that is cheap otherwise."""
+    from statistics import median  # noqa: PLC0415 - with all it loads, a twentieth of a short command's time
+
     return float(median(prices)) if prices else 0.0
