@@ -34,9 +34,10 @@ from untilgreen.core.events import (
     TurnEnded,
 )
 from untilgreen.core.measure import close
-from untilgreen.core.model import REMEMBERS, Outcome, Reply, Spent, Usage
-from untilgreen.core.state import FAILURES, WAITS, Note, Open, RunState
+from untilgreen.core.model import REMEMBERS, Outcome, Reply
+from untilgreen.core.state import Note, Open, RunState
 from untilgreen.core.step import undecided
+from untilgreen.core.turns import offered, turn_ended
 from untilgreen.errors import JournalDamaged
 
 
@@ -73,9 +74,9 @@ def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case 
         case SnapshotTaken():
             return _snapshot_taken(state, event)
         case BriefOffered() if lap:
-            return _offered(state, lap, event)
+            return offered(state, lap, event)
         case TurnEnded() if lap:
-            return _turn_ended(state, lap, event)
+            return turn_ended(state, lap, event)
         case GateChecked() if lap:
             return _gate_checked(state, lap, event)
         case Decided():
@@ -166,55 +167,6 @@ def _snapshot_taken(state: RunState, event: SnapshotTaken) -> RunState:
     return replace(state, open=replace(lap, snapshot=event.snapshot, verdicts={}, rechecked=True))
 
 
-def _offered(state: RunState, lap: Open, event: BriefOffered) -> RunState:
-    offered = replace(
-        lap,
-        offered=True,
-        agent=event.agent,
-        seat=event.seat,
-        started=event.at,
-        notes_from=state.notes_told,
-    )
-    return replace(state, open=offered, agent=event.agent, notes_told=len(state.notes))
-
-
-def _turn_ended(state: RunState, lap: Open, event: TurnEnded) -> RunState:
-    reply, limits = event.reply, state.plan.limits
-    cost = reply.usage.cost
-    if cost is None and limits.unknown_cost == "estimate" and reply.usage.tokens:
-        cost = reply.usage.tokens * float(limits.token_price or 0) / 1_000_000
-    used = replace(
-        lap,
-        reply=reply,
-        claim=event.claim,
-        usage=_add(lap.usage, reply.usage),
-        cost=lap.cost + (cost or 0.0),
-    )
-    failed, waits = reply.error in FAILURES, reply.error in WAITS
-    return replace(
-        state,
-        open=used,
-        spent=Spent(
-            tokens=state.spent.tokens + reply.usage.tokens,
-            cost=state.spent.cost + (cost or 0.0),
-            unpriced=state.spent.unpriced + (cost is None and reply.ok),
-        ),
-        errors=state.errors + 1 if failed else state.errors if waits else 0,
-        last_error=f"{reply.error}: {reply.detail}".rstrip(": ") if reply.error else state.last_error,
-        waits=state.waits if waits else 0,
-        sessions={**state.sessions, lap.agent: reply.session} if reply.session else state.sessions,
-        counted={**state.counted, lap.agent: _counted(state, lap, reply)},
-    )
-
-
-def _counted(state: RunState, lap: Open, reply: Reply) -> Usage:
-    """What the session has used in all; a failed turn may not say, a new session begins at nothing."""
-    if reply.total is not None:
-        return reply.total
-    same = reply.session in (None, state.sessions.get(lap.agent))
-    return state.counted.get(lap.agent, Usage()) if same else Usage()
-
-
 def _gate_checked(state: RunState, lap: Open, event: GateChecked) -> RunState:
     if event.gate not in {gate.name for gate in state.plan.gates}:
         raise JournalDamaged(
@@ -285,15 +237,6 @@ def _again(state: RunState, lap: Open) -> RunState:
         open=retry,
         notes_told=lap.notes_from if lap.offered else state.notes_told,
         ending=_cancelled(state.stop.reason) if state.stop else state.ending,
-    )
-
-
-def _add(one: Usage, other: Usage) -> Usage:
-    return replace(
-        other,
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        cached_tokens=one.cached_tokens + other.cached_tokens,
     )
 
 
