@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -184,3 +184,18 @@ class PlanResult(Line, frozen=True, kw_only=True, tag="result"):
     wait_seconds: float | None
     cost: float | None
     tokens: int | None
+
+
+class HealthLine(Line, frozen=True, kw_only=True, tag="row"):
+    """One thing that `doctor` looked at."""
+
+    name: str
+    status: Literal["ok", "absent", "warn", "fail"]
+    detail: str
+    fix: str
+
+
+class DoctorResult(Line, frozen=True, kw_only=True, tag="result"):
+    """The last line of `doctor`."""
+
+    exit_code: int

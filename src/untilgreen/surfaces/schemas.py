@@ -28,6 +28,8 @@ LINES: tuple[type[output.Line], ...] = (
     output.Setting,
     output.AgentLine,
     output.PlanResult,
+    output.HealthLine,
+    output.DoctorResult,
     Reasons,
     ComparedLine,
     VerifiedLine,
@@ -55,7 +57,7 @@ def _result() -> Schema:
 
 
 def _report() -> Schema:
-    return _any_of("A whole run, as `report --format json` writes it", Report)
+    return _any_of("A run written down for others: `report --format json`", Report)
 
 
 def _any_of(title: str, *types: Any) -> Schema:

@@ -95,6 +95,7 @@ def _backtest(cli: Cli) -> None:
 CALLS: dict[str, Callable[[Cli], object]] = {
     "run": a_run,
     "plan": lambda cli: valid(cli("plan", "Mend it.", "-a", "cmd:true", "-g", "false", "--json")),
+    "doctor": lambda cli: valid(cli("doctor", "--json")),
     "check": lambda cli: valid(cli("check", "-g", "true", "-g", "false", "--json"), 1),
     "resume": _resume,
     "list": _list,

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec import Struct
 
+from untilgreen.agents.cli import About
 from untilgreen.plugins.kinds import BUILT_IN
 from untilgreen.plugins.places import from_module
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """An adapter that says which program it starts, and how a person gets it."""
+    """An adapter that starts a program, and what its adapter says about that."""
 
     name: str
     program: str
     path: str | None
-    about: Any
+    install: str
+    version: tuple[str, ...]
+    help: tuple[str, ...]
+    flags: tuple[str, ...]
 
 
 def known() -> Iterator[Known]:
@@ -26,10 +29,17 @@ def known() -> Iterator[Known]:
     for name, target in BUILT_IN["agent"].items():
         module, _, attribute = target.partition(":")
         adapter = from_module(module, attribute, f"The agent {name!r}")
-        program = getattr(adapter, "program", None)
-        if isinstance(program, str):
-            about = getattr(adapter, "about", None)
-            yield Known(name=name, program=program, path=shutil.which(program), about=about)
+        program, about = getattr(adapter, "program", None), getattr(adapter, "about", None)
+        if isinstance(program, str) and isinstance(about, About):
+            yield Known(
+                name=name,
+                program=program,
+                path=shutil.which(program),
+                install=about.install,
+                version=about.version,
+                help=about.help,
+                flags=about.flags,
+            )
 
 
 def installed() -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import anyio
 from msgspec.structs import asdict
 
+from untilgreen.agents.process import find_program
 from untilgreen.config.settings import settings
 from untilgreen.core.brief import Brief, compose
 from untilgreen.core.events import RunStarted
@@ -21,6 +21,7 @@ from untilgreen.core.units import show_duration
 from untilgreen.engine.checking import Checked, check_gates
 from untilgreen.engine.wiring import agents_of, plan_of
 from untilgreen.engine.worst import Worst, worst_case
+from untilgreen.errors import AgentUnavailable
 from untilgreen.surfaces.cli.config import lines
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
@@ -69,8 +70,11 @@ def _agents(planned: Plan, start: Path) -> list[AgentLine]:
 
 
 def _found(argv: list[str], start: Path) -> bool:
-    """A path is relative to where the run is started, a name is looked for as the shell does."""
-    return shutil.which(str(start / argv[0]) if "/" in argv[0] else argv[0]) is not None
+    try:
+        find_program(argv[0], start, {})
+    except AgentUnavailable:
+        return False
+    return True
 
 
 def _agent_line(name: str, agent: Any, brief: Brief, start: Path) -> AgentLine:

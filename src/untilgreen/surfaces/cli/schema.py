@@ -18,7 +18,7 @@ def schema(
         str,
         Parameter(
             help="spec: untilgreen.toml. events: the journal. output: every line of --json. "
-            "result: `show --json` and the last line of `run --json`."
+            "result: `show --json` and the last line of `run --json`. report: `report --format json`."
         ),
     ] = "spec",
     /,

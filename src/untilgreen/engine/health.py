@@ -1,0 +1,151 @@
+"""Whether this machine and this directory are fit for a run: one row for each thing, with what mends it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import secrets
+import shlex
+import shutil
+import stat
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from untilgreen.engine.store import Store
+from untilgreen.process import cgroup
+from untilgreen.process.run import Ran, run
+from untilgreen.process.start import CannotStart
+from untilgreen.workspace.open import git_root
+
+Fitness = Literal["ok", "absent", "warn", "fail"]
+LITTLE, LEAST = 2_000_000_000, 200_000_000
+"""Free bytes below which a disk is worth a word, and below which a run is asking for trouble."""
+OLDEST_GIT = (2, 25)
+PATIENCE_SECONDS = 20.0
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One thing that was looked at."""
+
+    name: str
+    status: Fitness = "ok"
+    detail: str = ""
+    fix: str = ""
+    """The command, or the step, that mends it."""
+
+
+async def machine(store: Store, start: Path) -> AsyncIterator[Row]:
+    """What every run needs, whatever its spec says."""
+    yield Row(name="python", detail=f"{platform.python_version()} ({sys.executable})")
+    yield await _git(start)
+    yield _state(store)
+    yield _disk("disk of the state directory", _nearest(store.state_dir))
+    yield await _workspace(start)
+    yield _disk("disk of the workspace", start)
+    yield _processes()
+    yield await _sandbox(start)
+
+
+async def ask(argv: list[str], start: Path) -> Ran | None:
+    """What a program answers, or None where it can't be started."""
+    try:
+        return await run(argv, cwd=start, seconds=PATIENCE_SECONDS, stdin=b"", fence=False)
+    except CannotStart:
+        return None
+
+
+def version_in(text: str) -> str:
+    """The first thing in a text that looks like a version."""
+    found = _VERSION.search(text)
+    return found[0] if found else ""
+
+
+async def _git(start: Path) -> Row:
+    ran = await ask(["git", "--version"], start)
+    if ran is None or not ran.ok:
+        fix = (
+            "brew install git" if sys.platform == "darwin" else "apt install git   (or your system's own way)"
+        )
+        return Row(name="git", status="fail", detail="git can't be started, and snapshots need it", fix=fix)
+    version = version_in(ran.stdout)
+    if version and tuple(map(int, version.split(".")[:2])) < OLDEST_GIT:
+        wanted = ".".join(map(str, OLDEST_GIT))
+        return Row(
+            name="git", status="warn", detail=f"{version} is old", fix=f"install git {wanted} or newer"
+        )
+    return Row(name="git", detail=version or ran.stdout.strip())
+
+
+def _nearest(path: Path) -> Path:
+    """The directory itself, or the one that it would be made in."""
+    return next(each for each in (path, *path.parents) if each.exists())
+
+
+def _state(store: Store) -> Row:
+    place, near = store.state_dir, _nearest(store.state_dir)
+    elsewhere = "choose another with --state-dir or UNTILGREEN_STATE_DIR"
+    if not near.is_dir() or not os.access(near, os.W_OK | os.X_OK):
+        mine = f"chmod u+rwx {shlex.quote(str(near))}, or {elsewhere}"
+        return Row(name="state directory", status="fail", detail=f"{near} can't be written to", fix=mine)
+    if place.exists() and place.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        fix = f"chmod 700 {shlex.quote(str(place))}"
+        return Row(name="state directory", status="warn", detail=f"{place} is open to other users", fix=fix)
+    return Row(
+        name="state directory", detail=f"{place}{'' if place.exists() else ' (made with the first run)'}"
+    )
+
+
+def _disk(name: str, place: Path) -> Row:
+    free = shutil.disk_usage(place).free
+    detail = f"{free / 1e9:.1f} GB free"
+    fix = "make room; old runs are folders in the state directory"
+    if free < LEAST:
+        return Row(name=name, status="fail", detail=detail, fix=fix)
+    return (
+        Row(name=name, status="warn", detail=detail, fix=fix)
+        if free < LITTLE
+        else Row(name=name, detail=detail)
+    )
+
+
+async def _workspace(start: Path) -> Row:
+    if not os.access(start, os.W_OK | os.X_OK):
+        fix = f"chmod u+rwx {shlex.quote(str(start))}, or work elsewhere with -C DIR"
+        return Row(name="workspace", status="fail", detail=f"{start} can't be written to", fix=fix)
+    try:
+        root = await git_root(start)
+    except Exception as error:  # a repository that git itself refuses is news about it, not the end
+        fix = "run `git status` there, and do what it says"
+        return Row(name="workspace", status="fail", detail=str(error), fix=fix)
+    kept = f"in the repository {root}" if root else "without git: snapshots go to a repository of our own"
+    return Row(name="workspace", detail=f"{start}, {kept}")
+
+
+def _processes() -> Row:
+    """How surely everything that an agent started ends with it."""
+    made = cgroup.make(f"doctor-{secrets.token_hex(4)}")
+    if made is None:
+        return Row(name="processes", detail="followed one by one; no cgroup can be made here")
+    cgroup.remove(made)
+    return Row(name="processes", detail="each agent and gate in a cgroup of its own")
+
+
+async def _sandbox(start: Path) -> Row:
+    """Nothing of ours needs one; people who want to fence a `cmd:` agent do."""
+    note = "agents and gates run as you, unless their own tools fence them"
+    if shutil.which("bwrap") is None:
+        return Row(name="sandbox", status="absent", detail=f"bwrap is not installed; {note}")
+    ran = await ask(["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"], start)
+    if ran is None or not ran.ok:
+        why = ran.stderr.strip().splitlines()[-1:] if ran else []
+        fix = "allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1"
+        return Row(
+            name="sandbox", status="warn", detail=" ".join(["bwrap does not work here:", *why]), fix=fix
+        )
+    return Row(name="sandbox", detail=f"bwrap works, for example as cmd:'bwrap … agent'; {note}")
