@@ -119,3 +119,14 @@ def test_the_demo_shows_a_converged_run_without_a_key(cli: Cli) -> None:
     shown = re.search(r"untilgreen (show \S+ --state-dir \S+)", done.out)
     assert shown is not None
     assert cli(*shown[1].split()).code == 0
+
+
+def test_a_reader_of_the_help_that_leaves_is_no_error(cli: Cli) -> None:
+    help_text = subprocess.Popen(
+        [*COMMAND, "--help"], env=cli.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert help_text.stdout is not None
+    help_text.stdout.close()
+    _, err = help_text.communicate(timeout=PATIENCE_SECONDS)
+
+    assert (help_text.returncode, err) == (0, b"")

@@ -89,6 +89,10 @@ def _call(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         complain("interrupted")
         return SIGINT
+    except SystemExit as left:
+        if isinstance(left.__context__, BrokenPipeError):  # `--help | head`: whoever read has read enough
+            return OK
+        raise
     except Exception as error:
         return _defect(error)
     return result if isinstance(result, int) else OK
