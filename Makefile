@@ -9,7 +9,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 BENCHES := $(filter-out bench/_%,$(sort $(wildcard bench/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser check format bench picture clean
+.PHONY: help demo test test-browser check format bench reference picture clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,6 +36,7 @@ check: $(READY) ## format, lint, types, import contracts and shape; under a minu
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy $(CODE)
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python docs/reference/make.py --check
 	$(BIN)/pytest tests/test_shape.py -q -p no:randomly
 
 format: $(READY) ## rewrite the code as `make check` wants it, where a machine can
@@ -44,6 +45,9 @@ format: $(READY) ## rewrite the code as `make check` wants it, where a machine c
 
 bench: $(READY) ## run the benchmarks, one after another
 	@set -e; for script in $(BENCHES); do echo "== $$script"; $(BIN)/python "$$script"; done
+
+reference: $(READY) ## write docs/reference anew, from the code
+	@$(BIN)/python docs/reference/make.py
 
 picture: $(READY) ## draw the README's picture anew, from a real run of the demo
 	@$(BIN)/python docs/pictures/make.py

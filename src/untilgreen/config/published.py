@@ -8,8 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from untilgreen.config import words
-from untilgreen.config.schema import CommandTable, GateRules, IntegrityTable, SpecFile
+from untilgreen.config.schema import CommandTable, GateRules, IntegrityTable, SpecFile, defaults_of
 from untilgreen.core.limits import Limits
+from untilgreen.core.units import show_duration
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
@@ -50,8 +51,13 @@ def _table(of: type[Struct], said: dict[str, str]) -> Schema:
     """A table of the spec with its words; null can't be written in TOML."""
     _, parts = msgspec.json.schema_components([of])
     whole = parts[of.__name__]
+    defaults = {
+        name: {"default": value}
+        for name, value in defaults_of(of).items()
+        if value not in (None, {}, msgspec.NODEFAULT)
+    }
     properties = {
-        name: {"description": said[name], **_without_null(shape)}
+        name: {"description": said[name], **_without_null(shape), **defaults.get(name, {})}
         for name, shape in whole["properties"].items()
     }
     return {"type": "object", "properties": properties, "additionalProperties": False}
@@ -71,6 +77,8 @@ def _limits() -> Schema:
         shape = table["properties"][name]
         for key in ("anyOf", "type"):
             shape.pop(key, None)
+        if pattern == _DURATION and isinstance(shape.get("default"), float):
+            shape["default"] = show_duration(shape["default"])
         texts: list[Schema] = [{"type": "string", "pattern": pattern}]
         if name == "silence":
             texts.append({"const": "auto"})

@@ -103,6 +103,15 @@ def kinds_of(table: type[Struct]) -> dict[str, Any]:
     return {each.name: each.type for each in msgspec.structs.fields(table)}
 
 
+def defaults_of(table: type[Struct]) -> dict[str, Any]:
+    """The keys of a table, each with what it is when nobody says anything."""
+    made = {}
+    for each in msgspec.structs.fields(table):
+        factory = each.default_factory
+        made[each.name] = each.default if factory is msgspec.NODEFAULT else factory()
+    return made
+
+
 def wants_text(path: tuple[str, ...]) -> bool:
     """Whether a key takes text and nothing else, so that a version number is one, too."""
     match path:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from untilgreen.config.layers import Layers
 from untilgreen.config.load import Loaded
-from untilgreen.config.schema import GATE_TIMEOUT, GateRules, IntegrityTable, SpecFile
+from untilgreen.config.schema import GATE_TIMEOUT, GateRules, IntegrityTable, SpecFile, defaults_of
 from untilgreen.config.values import shown
 from untilgreen.core.limits import Limits
 from untilgreen.core.units import show_duration
@@ -32,14 +31,14 @@ def settings(loaded: Loaded) -> list[Setting]:
     layers = loaded.layers
     found = [*_spec(layers, loaded.spec.task)]
     found += _table(layers, "limits", _limits())
-    found += _table(layers, "integrity", _defaults(IntegrityTable))
+    found += _table(layers, "integrity", defaults_of(IntegrityTable))
     for name in layers.values.get("gates", {}):
         found += _table(layers, ("gates", name), _gate_rules())
     return found
 
 
 def _spec(layers: Layers, task: str) -> Iterator[Setting]:
-    for key, default in _defaults(SpecFile).items():
+    for key, default in defaults_of(SpecFile).items():
         if key in ("limits", "gates", "integrity"):
             continue
         if key in layers.values:
@@ -69,20 +68,12 @@ def _written(layers: Layers, path: tuple[str, ...]) -> Iterator[Setting]:
             yield Setting(key=shown(key), value=value, source=source.place(key) if source else DEFAULT)
 
 
-def _defaults(of: type[Struct]) -> dict[str, Any]:
-    made = {}
-    for each in msgspec.structs.fields(of):
-        factory = each.default_factory
-        made[each.name] = factory() if factory is not msgspec.NODEFAULT else each.default
-    return made
-
-
 def _limits() -> dict[str, Any]:
     """As people write them."""
-    values = {**_defaults(Limits)}
+    values = {**defaults_of(Limits)}
     return values | {key: show_duration(values[key]) for key in _SECONDS}
 
 
 def _gate_rules() -> dict[str, Any]:
-    rules = {key: value for key, value in _defaults(GateRules).items() if key not in ("kind", "use")}
+    rules = {key: value for key, value in defaults_of(GateRules).items() if key not in ("kind", "use")}
     return rules | {"timeout": show_duration(GATE_TIMEOUT)}

@@ -13,13 +13,13 @@ from untilgreen.core.receive import Answer, Arrival, Cancel, Pause, Steer, Stop
 from untilgreen.engine.mail import conclude, deliver
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.look import me, refuse_agents
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.cli.say import out
 
 Reason = Annotated[str | None, Parameter(name="--reason", help="Why, for the record.")]
 
 
-def stop(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
+def stop(run: Run = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
     """End a run after the lap under way.
 
     Parameters
@@ -31,7 +31,7 @@ def stop(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE) -
     return _send(run, place, stop, "will end after this lap")
 
 
-def cancel(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
+def cancel(run: Run = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
     """End a run now; the agent's turn is ended with everything it started.
 
     Parameters
@@ -43,7 +43,7 @@ def cancel(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE)
     return _send(run, place, cancel, "is cancelled")
 
 
-def pause(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
+def pause(run: Run = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
     """Let a run start no further turn; `untilgreen resume` goes on.
 
     Parameters
@@ -55,7 +55,7 @@ def pause(run: str = "@last", /, *, reason: Reason = None, place: Place = HERE) 
     return _send(run, place, pause, "starts no further turn")
 
 
-def steer(run: str, note: str, /, *, place: Place = HERE) -> int:
+def steer(run: Run, note: str, /, *, place: Place = HERE) -> int:
     """Leave a note for the agent's next brief; the turn under way is not disturbed.
 
     Parameters
@@ -70,7 +70,7 @@ def steer(run: str, note: str, /, *, place: Place = HERE) -> int:
 
 
 def answer(
-    run: str,
+    run: Run,
     choice: str,
     argument: str | None = None,
     /,

@@ -26,7 +26,7 @@ from untilgreen.errors import PluginFailed, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.look import me, summarise
-from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags
+from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, Run, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tell, version_line
 from untilgreen.surfaces.cli.trusting import allow
 from untilgreen.surfaces.result import beginning_lines
@@ -74,7 +74,7 @@ def run(
 
 
 def resume(
-    run: str = "@last",
+    run: Run = "@last",
     /,
     *,
     place: Place = HERE,

@@ -15,7 +15,7 @@ from untilgreen.engine.told import told
 from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.look import summarise
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.cli.say import ascii_only, out_json, tell, version_line
 from untilgreen.surfaces.views import choose
 
@@ -24,7 +24,7 @@ LOOK_SECONDS, LOOKS = 0.25, 8
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
 
 
-def follow(run: str = "@last", /, *, place: Place = HERE, json: Json = False) -> int:
+def follow(run: Run = "@last", /, *, place: Place = HERE, json: Json = False) -> int:
     """Watch a run that another process drives, until it is left; Ctrl-C stops watching, not the run.
 
     Parameters

@@ -40,7 +40,8 @@ VERBS = {
     "backtest": ("backtest:backtest", "See what detectors and strategies would have done with past runs."),
     "plugins": ("plugins:app", "List what can be used by name, or check a plugin of your own."),
     "demo": ("demo:demo", "Watch a run in a temporary project; needs no key."),
-    "help": ("help:app", "Explain exit codes and other things that are no verbs."),
+    "completion": ("completion:completion", "Print the completion script of bash, zsh or fish."),
+    "help": ("help:app", "Explain exit codes, variables, values and keys; print the manual."),
 }
 
 
@@ -56,6 +57,11 @@ def make_app() -> App:
     for name, (place, summary) in VERBS.items():
         app.command(f"{_HERE}.{place}", name=name, help=summary)
     return app
+
+
+def reference() -> str:
+    """Every verb with its flags, as Markdown; the help, the manual page and docs/reference say the same."""
+    return make_app().generate_docs(output_format="markdown", usage_name="untilgreen")
 
 
 def call(arguments: list[str]) -> int:

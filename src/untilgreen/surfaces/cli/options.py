@@ -15,11 +15,14 @@ from cyclopts import Parameter
 from untilgreen.core.model import IN_PLACE, WORKTREE
 from untilgreen.engine.store import RunFolder, Store, default_state_dir
 from untilgreen.errors import UserError
+from untilgreen.surfaces.cli import completing
 
 if TYPE_CHECKING:
     from untilgreen.config.load import Loaded
 
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
+Run = Annotated[str, Parameter(completer=completing.runs)]
+"""A run by id, by the beginning of it, or `@last`; the shell knows them."""
 _NAMED_GATE = re.compile(r"([A-Za-z][\w-]*)=(.*)", re.DOTALL)
 
 
@@ -69,6 +72,7 @@ class SpecFlags:
         list[str] | None,
         Parameter(
             name=["--agent", "-a"],
+            completer=completing.agents,
             help="The agent: claude, codex, 'cmd:./fix.sh'; repeat it to name agents to fall back to.",
         ),
     ] = None
@@ -76,7 +80,10 @@ class SpecFlags:
         list[str] | None,
         Parameter(name=["--gate", "-g"], help="A gate: a command, or name=command. Repeat it for more."),
     ] = None
-    strategy: Annotated[str | None, Parameter(name=["--strategy", "-s"], help="When to go on.")] = None
+    strategy: Annotated[
+        str | None,
+        Parameter(name=["--strategy", "-s"], completer=completing.strategies, help="When to go on."),
+    ] = None
     max_iterations: Annotated[str | None, Parameter(help="At most so many laps.")] = None
     max_time: Annotated[str | None, Parameter(help="At most so long, for example 90m or 4h.")] = None
     max_cost: Annotated[str | None, Parameter(help="At most so much money, for example $5.")] = None
@@ -91,7 +98,9 @@ class SpecFlags:
         bool, Parameter(help="Work in a worktree of its own; `untilgreen apply` brings the result here.")
     ] = False
     in_place: Annotated[bool, Parameter(help="Work in this directory, whatever the spec says.")] = False
-    profile: Annotated[str | None, Parameter(help="Use this profile of the spec.")] = None
+    profile: Annotated[
+        str | None, Parameter(completer=completing.profiles, help="Use this profile of the spec.")
+    ] = None
     config: Annotated[Path | None, Parameter(name=["--config", "-c"], help="Use this spec file.")] = None
     set: Annotated[
         list[str] | None, Parameter(help="Set a key of the spec: dotted.key=TOML-value. Repeat for more.")

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from untilgreen.engine.told import told
 from untilgreen.errors import UserError
 from untilgreen.surfaces import streams
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.cli.say import tell
 from untilgreen.surfaces.report.content import Report
 from untilgreen.surfaces.report.gathering import report_on
@@ -23,7 +23,7 @@ _ENDINGS: dict[str, Format] = {".md": "md", ".html": "html", ".htm": "html", ".j
 
 
 def report(
-    run: str = "@last",
+    run: Run = "@last",
     /,
     *,
     format_: Annotated[

@@ -12,7 +12,7 @@ from untilgreen.engine.told import told
 from untilgreen.errors import JournalError
 from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.look import summarise
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
 from untilgreen.surfaces.output import RunLine
 from untilgreen.surfaces.picture import spark
@@ -43,7 +43,7 @@ def list_runs(
     return 0
 
 
-def show(run: str = "@last", /, *, place: Place = HERE, json: Json = False) -> int:
+def show(run: Run = "@last", /, *, place: Place = HERE, json: Json = False) -> int:
     """Show one run: outcome, laps and gates.
 
     Parameters

@@ -14,6 +14,7 @@ from untilgreen.engine.drive import state_of
 from untilgreen.engine.trees import kept_tree, restore_tree, workspace_of
 from untilgreen.errors import UserError
 from untilgreen.surfaces import streams
+from untilgreen.surfaces.cli import completing
 from untilgreen.surfaces.cli.look import refuse_agents
 from untilgreen.surfaces.cli.options import HERE, Place
 from untilgreen.surfaces.cli.say import out
@@ -26,7 +27,10 @@ _LAP = rf"\d{{1,6}}|{BEST}"
 
 def diff(
     run: Annotated[
-        str, Parameter(help="A run, RUN@LAP for one lap, or RUN@A..B for the way between two.")
+        str,
+        Parameter(
+            completer=completing.runs, help="A run, RUN@LAP for one lap, or RUN@A..B for the way between two."
+        ),
     ] = "@last",
     /,
     *,
@@ -47,7 +51,9 @@ def diff(
 
 
 def restore(
-    run: Annotated[str, Parameter(help="RUN@LAP, for example @last@3, or RUN@best.")],
+    run: Annotated[
+        str, Parameter(completer=completing.runs, help="RUN@LAP, for example @last@3, or RUN@best.")
+    ],
     /,
     *,
     snapshot: Annotated[

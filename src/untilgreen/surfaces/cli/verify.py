@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from untilgreen.core.exits import GATE, NOT_GREEN, OK
 from untilgreen.engine.verifying import Compared, Verified
 from untilgreen.engine.verifying import verify as look_again
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, version_line
 from untilgreen.surfaces.render import ASCII_MARKS, MARKS, verdict_words
 from untilgreen.surfaces.text import inert, short
@@ -22,7 +22,7 @@ _CODES = {"confirmed": OK, "differs": NOT_GREEN, "unknown": GATE}
 
 
 def verify(
-    run: str = "@last",
+    run: Run = "@last",
     /,
     *,
     head: Annotated[

@@ -11,14 +11,14 @@ from cyclopts import Parameter
 
 from untilgreen.config.find import find
 from untilgreen.engine.told import told
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
 from untilgreen.surfaces.why.reasons import reasons
 from untilgreen.surfaces.why.words import words
 
 
 def why(
-    run: str = "@last",
+    run: Run = "@last",
     /,
     *,
     place: Place = HERE,
