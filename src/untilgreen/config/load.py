@@ -19,7 +19,8 @@ from untilgreen.errors import ConfigError, nearest
 PREFIX = "UNTILGREEN_"
 SETTINGS = frozenset({"STATE_DIR", "CONFIG", "PROFILE", "DEBUG", "ASCII"})
 """Variables that people set and that are no keys of the spec."""
-MARKS = frozenset({"INSIDE", "TREE", "USAGE_FILE", "AGENT_SESSION"})
+NEWS = frozenset(f"NEWS_{name}" for name in ("KIND", "RUN", "TASK", "TEXT", "OUTCOME", "COMMAND"))
+MARKS = frozenset({"INSIDE", "TREE", "USAGE_FILE", "AGENT_SESSION"}) | NEWS
 """Variables that a run sets for what it starts."""
 FLAGS = Source("the command line")
 

@@ -12,6 +12,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from untilgreen.core.events import Event
 from untilgreen.core.state import RunState
+from untilgreen.errors import UntilgreenError
 from untilgreen.ports import Notifier
 
 Listener = Callable[[Event, RunState], None]
@@ -23,8 +24,16 @@ _log = logging.getLogger(__name__)
 class Bus:
     """Hands each event on, in order, to everybody exactly once."""
 
-    def __init__(self, listeners: Iterable[Listener] = (), notifiers: Iterable[Notifier] = ()) -> None:
+    def __init__(
+        self,
+        listeners: Iterable[Listener] = (),
+        notifiers: Iterable[Notifier] = (),
+        warn: Callable[[str], None] = _log.warning,
+    ) -> None:
+        """`warn` hears, once each, what a notifier could not do."""
         self._listeners = list(listeners)
+        self._warn = warn
+        self._warned: set[str] = set()
         self._notifiers = list(notifiers)
         self._queue: MemoryObjectSendStream[tuple[Event, RunState]] | None = None
 
@@ -56,16 +65,23 @@ class Bus:
                 self._queue = None
                 put.close()
                 group.cancel_scope.deadline = anyio.current_time() + LAST_WORDS_SECONDS
+        if group.cancel_scope.cancelled_caught:
+            self._complain(f"The notifiers were given up after {LAST_WORDS_SECONDS:.0f} seconds.")
 
     async def _pump(self, take: MemoryObjectReceiveStream[tuple[Event, RunState]]) -> None:
         async with take:
             async for event, state in take:
                 for notifier in self._notifiers:
-                    await _notify(notifier, event, state)
+                    await self._notify(notifier, event, state)
 
+    async def _notify(self, notifier: Notifier, event: Event, state: RunState) -> None:
+        try:
+            await notifier.notify(event, state)
+        except Exception as error:
+            what = str(error) if isinstance(error, UntilgreenError) else f"{type(error).__name__}: {error}"
+            self._complain(f"The notifier {type(notifier).__name__} failed: {what}.")
 
-async def _notify(notifier: Notifier, event: Event, state: RunState) -> None:
-    try:
-        await notifier.notify(event, state)
-    except Exception:
-        _log.exception("Notifier %s failed on %s.", type(notifier).__name__, type(event).__name__)
+    def _complain(self, sentence: str) -> None:
+        if sentence not in self._warned:
+            self._warned.add(sentence)
+            self._warn(sentence)

@@ -21,7 +21,7 @@ from untilgreen.core.standing import Tally, standing, unrunnable
 from untilgreen.core.step import CheckGates, next_step
 from untilgreen.engine import wiring
 from untilgreen.engine.clock import SystemClock
-from untilgreen.engine.drive import SIGNALS
+from untilgreen.engine.drive import heeded
 from untilgreen.engine.gating import check_stage, settled
 from untilgreen.engine.parts import Parts
 from untilgreen.ports import Restoration
@@ -146,7 +146,7 @@ async def leave_on_a_signal(
     work: anyio.CancelScope, heard: list[int], *, task_status: TaskStatus[None]
 ) -> None:
     """Ctrl-C and its like end the work; what was heard tells that it did not end by itself."""
-    with anyio.open_signal_receiver(*SIGNALS) as received:
+    with anyio.open_signal_receiver(*heeded()) as received:
         task_status.started()
         async for number in received:
             heard.append(number)

@@ -37,6 +37,7 @@ from untilgreen.workspace.git import GitWorkspace
 from untilgreen.workspace.open import git_root, open_workspace
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""What tells a driver to save the run and leave."""
 LOOK_SECONDS = 0.2
 """How often the inbox is looked at."""
 
@@ -102,7 +103,7 @@ async def drive(
             workspace = await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
             parts = _parts(plan, folder, workspace, clock, tuple(watchers))
             parts = replace(parts, deliver=partial(commit_result, folder, workspace, warn))
-            bus = Bus(listeners, wiring.notifiers_of(plan, wiring.copies_in(plan, folder.code)))
+            bus = Bus(listeners, wiring.notifiers_of(plan, wiring.copies_in(plan, folder.code)), warn)
             runner = Runner(FileJournal(folder.journal), parts, seat, bus)
             try:
                 async with bus.notifying() if plan.notify else nullcontext():
@@ -155,9 +156,14 @@ async def _beside(runner: Runner, folder: RunFolder, *, signals: bool) -> RunSta
     return state
 
 
+def heeded() -> tuple[signal.Signals, ...]:
+    """A signal that was ignored when we were started, as nohup does, stays ignored."""
+    return tuple(each for each in SIGNALS if signal.getsignal(each) is not signal.SIG_IGN)
+
+
 async def _heed_signals(runner: Runner, folder: RunFolder, *, task_status: TaskStatus[None]) -> None:
     """Once: end the turn gently, save, leave. Twice: end everything that runs, at once."""
-    with anyio.open_signal_receiver(*SIGNALS) as received:
+    with anyio.open_signal_receiver(*heeded()) as received:
         task_status.started()
         async for number in received:
             while not runner.attached:  # noqa: ASYNC110 - it is about to be

@@ -23,6 +23,7 @@ from untilgreen.engine.clock import SystemClock
 from untilgreen.engine.seat import INSIDE
 from untilgreen.engine.store import RunFolder
 from untilgreen.engine.told import told
+from untilgreen.engine.trees import workspace_of
 from untilgreen.errors import JournalDamaged, UserError
 from untilgreen.gates.integrity.copies import Copies
 from untilgreen.gates.integrity.rerun import repeated, rerun
@@ -30,7 +31,6 @@ from untilgreen.gates.integrity.tampering import Tampering
 from untilgreen.ports import Site
 from untilgreen.workspace.export import Exporter
 from untilgreen.workspace.git import GitWorkspace
-from untilgreen.workspace.open import open_workspace
 
 Answer = Literal["confirmed", "differs", "unknown"]
 
@@ -166,12 +166,11 @@ class _Again:
 async def _look(
     state: RunState, lap: Iteration, folder: RunFolder, rows: list[Compared], said: Callable[[Compared], None]
 ) -> None:
-    start = Path(state.plan.workspace[wiring.START])
     again = _Again(
         state=state,
         lap=lap,
         code=wiring.copies_in(state.plan, folder.code),
-        workspace=await open_workspace(start, run=folder.id, private_dir=folder.path / "workspace"),
+        workspace=await workspace_of(state, folder),
         scratch=folder.path / "verify",
         tree=folder.tree("verify"),
     )

@@ -76,7 +76,11 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "claude": "untilgreen.agents.claude:Claude",
         "codex": "untilgreen.agents.codex:Codex",
     },
-    "notifier": {},
+    "notifier": {
+        "bell": "untilgreen.notify.bell:Bell",
+        "command": "untilgreen.notify.command:CommandNotifier",
+        "webhook": "untilgreen.notify.webhook:Webhook",
+    },
 }
 
 

@@ -29,6 +29,15 @@ class Version(Line, frozen=True, kw_only=True, tag="version"):
     tool: str = "untilgreen"
 
 
+class DetachedLine(Line, frozen=True, kw_only=True, tag="detached"):
+    """A run goes on in a process of its own: `run --detach`, `resume --detach`."""
+
+    run: str
+    pid: int
+    log: str
+    """The file that the process writes to."""
+
+
 class EventLine(Line, frozen=True, kw_only=True, tag="event"):
     """Something happened to a run: `run`, `resume`, `follow`, `demo`."""
 

@@ -17,6 +17,7 @@ from untilgreen.surfaces.why.reasons import Reasons
 
 LINES: tuple[type[output.Line], ...] = (
     output.Version,
+    output.DetachedLine,
     output.EventLine,
     output.Result,
     output.RunLine,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from typing import TextIO
+from typing import Any, TextIO
+
+_NOBODY = (errno.EPIPE, errno.EIO)
+"""A pipe without a reader, and a terminal that was closed."""
 
 
 def write(stream: TextIO, text: str) -> None:
@@ -11,8 +15,8 @@ def write(stream: TextIO, text: str) -> None:
     try:
         stream.write(text)
         stream.flush()
-    except BrokenPipeError:
-        _give_up(stream)
+    except OSError as error:
+        _give_up(stream, error)
 
 
 def write_bytes(stream: TextIO, data: bytes) -> None:
@@ -21,12 +25,32 @@ def write_bytes(stream: TextIO, data: bytes) -> None:
         stream.flush()
         stream.buffer.write(data)
         stream.flush()
-    except BrokenPipeError:
-        _give_up(stream)
+    except OSError as error:
+        _give_up(stream, error)
 
 
-def _give_up(stream: TextIO) -> None:
+class Lasting:
+    """A stream for others to write to, with the same patience."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """All of it, or into nothing."""
+        write(self._stream, text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Done already."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _give_up(stream: TextIO, error: OSError) -> None:
     """From now on the text goes nowhere, as `head` and its like expect."""
+    if error.errno not in _NOBODY:
+        raise error
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

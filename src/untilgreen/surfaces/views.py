@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
+from typing import Protocol, TextIO, cast
 
 import msgspec
 
@@ -90,7 +90,7 @@ def choose(
 
     from untilgreen.surfaces.live import LiveView
 
-    console = Console(stderr=True, highlight=False)
+    console = Console(file=cast("TextIO", streams.Lasting(sys.stderr)), highlight=False)
     if not console.is_terminal or console.is_dumb_terminal:
         return nullcontext(Lines(ascii_only=ascii_only, flags=flags))
     return LiveView(console, time.time, ascii_only=ascii_only, flags=flags)

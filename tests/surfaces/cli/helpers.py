@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import select
 import shlex
 import stat
 import struct
@@ -94,17 +95,29 @@ class Terminal:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         self.process = subprocess.Popen(
-            [*COMMAND, *arguments], cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs
+            [*COMMAND, *arguments],
+            cwd=cwd,
+            env=env,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY),  # noqa: PLW1509 - one call, to feel its end
         )
         os.close(theirs)
         self._got: list[bytes] = []
+        self._closing = False
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
         with suppress(OSError):  # a terminal that nobody writes to any more can't be read
-            while chunk := os.read(self._ours, 65536):
-                self._got.append(chunk)
+            while not self._closing:
+                if select.select([self._ours], [], [], 0.05)[0]:
+                    chunk = os.read(self._ours, 65536)
+                    if not chunk:
+                        return
+                    self._got.append(chunk)
 
     def type(self, text: str) -> None:
         """What a person types; it waits there until it is read."""
@@ -116,6 +129,13 @@ class Terminal:
         self._reader.join(timeout=PATIENCE_SECONDS)
         os.close(self._ours)
         return code, b"".join(self._got).decode()
+
+    def close(self) -> int:
+        """Close the terminal as a lost connection does, and wait for the program's end."""
+        self._closing = True
+        self._reader.join(timeout=PATIENCE_SECONDS)
+        os.close(self._ours)
+        return self.process.wait(timeout=PATIENCE_SECONDS)
 
 
 @dataclass

@@ -25,6 +25,7 @@ from untilgreen.engine.wiring import plan_of
 from untilgreen.errors import PluginFailed, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
+from untilgreen.surfaces.cli.detach import detach as leave_alone
 from untilgreen.surfaces.cli.look import me, summarise
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, Run, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tell, version_line
@@ -35,6 +36,9 @@ from untilgreen.surfaces.views import choose
 
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Say nothing but the result.")]
 Verbose = Annotated[bool, Parameter(name=["--verbose", "-v"], help="Also say what the agent prints.")]
+Detach = Annotated[
+    bool, Parameter(name="--detach", help="Drive it in the background; it goes on when the terminal closes.")
+]
 NoInput = Annotated[bool, Parameter(name="--no-input", help="Nobody can answer: never wait for a person.")]
 
 
@@ -48,6 +52,7 @@ def run(
     quiet: Quiet = False,
     verbose: Verbose = False,
     no_input: NoInput = False,
+    detach: Detach = False,
 ) -> int:
     """Keep an agent working until the gates are green.
 
@@ -65,6 +70,8 @@ def run(
         return await start(plan, store)
 
     folder = anyio.run(begin)
+    if detach:
+        return leave_alone(folder, place, json=json, verbose=verbose)
     shown = Shown(json=json, quiet=quiet, verbose=verbose, flags=place.flags)
     try:
         return drive_shown(folder, store, shown, no_input=no_input)
@@ -82,6 +89,7 @@ def resume(
     quiet: Quiet = False,
     verbose: Verbose = False,
     no_input: NoInput = False,
+    detach: Detach = False,
 ) -> int:
     """Go on with a run that was left: by Ctrl-C, a crash, a reboot, or to wait for a person.
 
@@ -99,6 +107,8 @@ def resume(
         out(f"Run {folder.id} goes on where it is driven.")
         out(f"Watch it with: untilgreen follow {folder.id}{place.flags}")
         return OK
+    if detach:
+        return leave_alone(folder, place, json=json, verbose=verbose)
     shown = Shown(json=json, quiet=quiet, verbose=verbose, flags=place.flags)
     return drive_shown(folder, place.store(), shown, no_input=no_input)
 

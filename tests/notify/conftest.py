@@ -1,0 +1,15 @@
+"""A run that has just ended, as notifiers hear of it."""
+
+import pytest
+
+from tests.core.helpers import Run
+from untilgreen.core.events import Event
+from untilgreen.core.state import RunState
+
+
+@pytest.fixture
+def ended() -> tuple[Event, RunState]:
+    run = Run(task="mend it; $(touch owned) `touch owned` \x00'\"")
+    run.lap()
+    run.end()
+    return run.events[-1], run.state

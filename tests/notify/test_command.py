@@ -1,0 +1,48 @@
+"""command: a line of shell gets the news as JSON and in variables, none of which is ever run."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from untilgreen.core.events import Event
+from untilgreen.core.state import RunState
+from untilgreen.errors import ConfigError, UntilgreenError
+from untilgreen.notify.command import CommandNotifier
+
+Ended = tuple[Event, RunState]
+
+
+async def test_the_command_gets_json_and_variables_and_runs_none_of_it(
+    ended: Ended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    line = 'cat > news.json; printf "%s" "$UNTILGREEN_NEWS_KIND $UNTILGREEN_NEWS_RUN" > short'
+    await CommandNotifier(command=line).notify(*ended)
+
+    told = json.loads((tmp_path / "news.json").read_text())
+    assert (told["news"], told["outcome"]) == ("finished", "converged")
+    assert "$(touch owned)" in told["text"]
+    assert (tmp_path / "short").read_text() == "finished r1"
+    assert not (tmp_path / "owned").exists()
+
+
+async def test_a_command_that_fails_or_hangs_is_said(ended: Ended) -> None:
+    with pytest.raises(UntilgreenError, match="exit code 3: no bus"):
+        await CommandNotifier(command="echo no bus >&2; exit 3").notify(*ended)
+    with pytest.raises(UntilgreenError, match=r"took longer than 0\.2s and was ended"):
+        await CommandNotifier(command="sleep 60", timeout="0.2s").notify(*ended)
+
+
+async def test_news_that_are_not_wanted_start_nothing(ended: Ended, tmp_path: Path) -> None:
+    await CommandNotifier(command=f"touch {tmp_path}/ran", on=["stuck"]).notify(*ended)
+
+    assert not (tmp_path / "ran").exists()
+
+
+def test_unknown_news_and_an_empty_command_are_errors() -> None:
+    with pytest.raises(ConfigError, match="Did you mean 'finished'"):
+        CommandNotifier(command="true", on=["finish"])
+    with pytest.raises(ConfigError, match="is empty"):
+        CommandNotifier(command=" ")
