@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from untilgreen.core.exits import exit_code
 from untilgreen.core.model import IN_PLACE, Outcome
@@ -11,12 +12,15 @@ from untilgreen.core.state import Iteration, RunState
 from untilgreen.core.step import undecided
 from untilgreen.core.units import show_duration
 from untilgreen.engine.places import DIRTY, MORE, branch_of, in_worktree
-from untilgreen.surfaces.output import Lap, Result
 from untilgreen.surfaces.picture import picture
 from untilgreen.surfaces.render import how_to_answer
 from untilgreen.surfaces.text import folded, inert, short
 
 MOST_NAMED = 5
+
+if TYPE_CHECKING:
+    from untilgreen.surfaces.output import Lap, Result
+
 GOOD = (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED)
 
 
@@ -37,6 +41,8 @@ def status(state: RunState) -> str:
 
 def as_json(state: RunState, head: str = "") -> Result:
     """The result as `show --json` and the last line of `run --json` have it."""
+    from untilgreen.surfaces.output import Result
+
     return Result(
         run=state.run,
         status=status(state),
@@ -69,6 +75,8 @@ def as_json(state: RunState, head: str = "") -> Result:
 
 
 def _lap(lap: Iteration) -> Lap:
+    from untilgreen.surfaces.output import Lap
+
     return Lap(
         number=lap.number,
         agent=lap.agent,

@@ -14,7 +14,6 @@ from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.look import summarise
 from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
-from untilgreen.surfaces.output import RunLine
 from untilgreen.surfaces.picture import spark
 from untilgreen.surfaces.render import agent_words
 from untilgreen.surfaces.text import inert, short
@@ -67,6 +66,8 @@ def show(run: Run = "@last", /, *, place: Place = HERE, json: Json = False) -> i
 
 
 def _row(folder: RunFolder, *, json: bool) -> None:
+    from untilgreen.surfaces.output import RunLine
+
     try:
         state, _ = told(folder)
     except JournalError as error:

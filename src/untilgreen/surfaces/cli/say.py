@@ -7,12 +7,15 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from msgspec import json
 
 from untilgreen.surfaces import streams
-from untilgreen.surfaces.output import Line, Version
 from untilgreen.surfaces.text import in_ascii, inert_lines
+
+if TYPE_CHECKING:
+    from untilgreen.surfaces.output import Line
 
 
 @contextmanager
@@ -39,6 +42,8 @@ def out_json(line: Line) -> None:
 
 def version_line() -> None:
     """The first line of every JSON output, so that readers know what they read."""
+    from untilgreen.surfaces.output import Version
+
     out_json(Version())
 
 
