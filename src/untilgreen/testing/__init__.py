@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from untilgreen.testing.journals import journal_laws as journal_laws
     from untilgreen.testing.laws import detector_laws as detector_laws
     from untilgreen.testing.laws import strategy_laws as strategy_laws
+    from untilgreen.testing.model.scenario import load_scenario as load_scenario
+    from untilgreen.testing.model.server import ScriptedModel as ScriptedModel
     from untilgreen.testing.stories import Play as Play
     from untilgreen.testing.stories import story as story
     from untilgreen.testing.stories import tell as tell
@@ -24,6 +26,8 @@ _HOMES = {
     "doubles": ("FakeClock", "ScriptedAgent", "ScriptedGate"),
     "journals": ("CrashingJournal", "journal_laws"),
     "laws": ("detector_laws", "strategy_laws"),
+    "model.scenario": ("load_scenario",),
+    "model.server": ("ScriptedModel",),
     "stories": ("Play", "story", "tell"),
     "workspaces": ("MemoryWorkspace", "workspace_laws"),
     "world": ("World",),

@@ -1,0 +1,164 @@
+"""One agent in one project: runs of the real command line, and what their journals say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import psutil
+import pytest
+
+from tests.agents_real.clis import search_path
+from untilgreen.config.load import Request, load
+from untilgreen.core.events import Event
+from untilgreen.core.state import RunState
+from untilgreen.engine.drive import drive, start
+from untilgreen.engine.seat import UNATTENDED
+from untilgreen.engine.store import RunFolder, Store
+from untilgreen.engine.told import told
+from untilgreen.engine.wiring import plan_of
+from untilgreen.journal.disk import read
+from untilgreen.testing import ScriptedModel
+from untilgreen.testing.model.pointing import MODELS, point
+
+GATE = "grep -qx 42 answer.txt"
+TASK = "Write the answer into answer.txt."
+MARK = "AGENT_BENCH"
+EventT = TypeVar("EventT")
+
+
+def writes(content: str, path: str = "answer.txt") -> dict[str, Any]:
+    return {"text": "I will write it.", "calls": [{"write": {"path": path, "content": content}}]}
+
+
+WRONG, RIGHT = writes("42\n", "wrong.txt"), writes("42\n")
+TWO_LAPS = [WRONG, {"text": "I wrote it."}, RIGHT, {"text": "Now it is right."}]
+
+
+class Hurried:
+    """Time as it is, but nobody waits: a pause is over at once."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def now(self) -> float:
+        return time.time() + self.ahead
+
+    async def sleep_until(self, moment: float) -> None:
+        await anyio.lowlevel.checkpoint()
+        self.ahead += max(0.0, moment - self.now())
+
+
+class Bench:
+    def __init__(self, agent: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.agent = agent
+        self.project = folder / "project"
+        self.home = folder / "home"
+        self.state = folder / "state"
+        self._mark = f"{os.getpid()}-{folder.name}"
+        self._env = monkeypatch
+        self.project.mkdir()
+        for words in ("init -q", "config user.email t@example.invalid", "config user.name t"):
+            subprocess.run(["git", *words.split()], cwd=self.project, check=True)
+        (self.project / "README.md").write_text("The answer goes into answer.txt.\n")
+        subprocess.run(["git", "add", "-A"], cwd=self.project, check=True)
+        subprocess.run(["git", "commit", "-qm", "start"], cwd=self.project, check=True)
+
+    @contextmanager
+    def model(self, turns: list[Any], **options: Any) -> Iterator[ScriptedModel]:
+        """A scripted model, and this process pointed at it."""
+        with ScriptedModel({"turns": turns, **options}, cwd=str(self.project)) as model:
+            variables = point(self.agent, model.url, self.home) | {"PATH": search_path(self.agent)}
+            for name, value in {**variables, MARK: self._mark}.items():
+                self._env.setenv(name, value)
+            yield model
+
+    def flags(self, **spec: Any) -> dict[str, Any]:
+        agent = {"use": self.agent, "model": MODELS[self.agent]}
+        return {"agents": [agent], "gates": {"answer": {"run": GATE}}, **spec}
+
+    def run(self, **spec: Any) -> tuple[RunState, list[Event]]:
+        """A whole run in this process, where pauses take no time."""
+
+        async def go() -> RunFolder:
+            request = Request(start=self.project, task=TASK, flags=self.flags(**spec))
+            store = Store(self.state)
+            folder = await start(plan_of(load(request), self.project), store)
+            await drive(folder, store, UNATTENDED, clock=Hurried())
+            return folder
+
+        folder = anyio.run(go)
+        return told(folder)[0], list(read(folder.journal)[0])
+
+    def started(self, *arguments: str) -> subprocess.Popen[str]:
+        """`untilgreen` as a process of its own."""
+        command = [sys.executable, "-m", "untilgreen", *arguments, "--state-dir", str(self.state)]
+        return subprocess.Popen(
+            command,
+            cwd=self.project,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def cli(self, *arguments: str) -> tuple[int, str]:
+        """`untilgreen`, and what it says."""
+        process = self.started(*arguments)
+        said, _ = process.communicate(timeout=110)
+        return process.returncode, said
+
+    def asked(self, *further: str) -> list[str]:
+        """The arguments of a run."""
+        agent = f'agent={{use="{self.agent}", model="{MODELS[self.agent]}"}}'
+        return ["run", TASK, "--gate", GATE, "--set", agent, "--no-input", *further]
+
+    def journal(self) -> list[Event]:
+        """The events of the only run."""
+        folder = Store(self.state).find("@last", self.project)
+        return list(read(folder.journal)[0])
+
+    def processes(self, command: str = "") -> list[psutil.Process]:
+        """Every process that was started from here, by the environment that it was given."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                ours = process.environ().get(MARK) == self._mark and process.pid != os.getpid()
+                if ours and command in " ".join(process.cmdline()[-1:]):
+                    found.append(process)
+            except psutil.Error:
+                continue
+        return found
+
+    def end_all(self) -> list[str]:
+        """What was left behind, ended now."""
+        left = self.left_behind()
+        for process in self.processes():
+            with suppress(psutil.Error):
+                process.kill()
+        return left
+
+    def left_behind(self) -> list[str]:
+        """What still lives of them a moment later."""
+        wait_for(lambda: not self.processes())
+        return [repr(each) for each in self.processes()]
+
+
+def wait_for(happened: Callable[[], Any], seconds: float = 20.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if happened():
+            return True
+        time.sleep(0.05)
+    return bool(happened())
+
+
+def of(kind: type[EventT], events: list[Event]) -> list[EventT]:
+    return [event for event in events if isinstance(event, kind)]

@@ -1,0 +1,95 @@
+"""The agents' command lines that the tests run, in the versions that they were written for.
+
+`python tests/agents_real/clis.py claude codex` installs some of them, without names all.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One package of a registry."""
+
+    registry: str
+    package: str
+    version: str
+    program: str
+
+
+NODE = Pin("npm", "node", "22.23.3", "node")
+"""Older ones make npm choose older agents without a word."""
+PINS = {
+    "claude": Pin("npm", "@anthropic-ai/claude-code", "2.1.325", "claude"),
+    "codex": Pin("npm", "@openai/codex", "0.166.0", "codex"),
+}
+
+
+def folder() -> Path:
+    """Where they are installed, each in a folder of its own."""
+    chosen = os.environ.get("UNTILGREEN_AGENTS_DIR")
+    return Path(chosen) if chosen else platformdirs.user_cache_path("untilgreen") / "agents"
+
+
+def place(pin: Pin) -> Path:
+    return folder() / f"{pin.program}-{pin.version}"
+
+
+def programs(pin: Pin) -> Path:
+    """The directory that goes into PATH."""
+    return place(pin) / ("node_modules/.bin" if pin.registry == "npm" else "bin")
+
+
+def installed(name: str) -> bool:
+    return (programs(PINS[name]) / PINS[name].program).exists()
+
+
+def search_path(name: str) -> str:
+    """PATH for one agent: its own program, Node, and what there is anyway."""
+    return os.pathsep.join([str(programs(PINS[name])), str(programs(NODE)), os.environ["PATH"]])
+
+
+def install(pin: Pin) -> None:
+    if (programs(pin) / pin.program).exists():
+        return
+    print(f"installing {pin.package} {pin.version} into {place(pin)}", flush=True)
+    env = {**os.environ, "PATH": os.pathsep.join([str(programs(NODE)), os.environ["PATH"]])}
+    target = place(pin)
+    if pin.registry == "npm":
+        target.mkdir(parents=True, exist_ok=True)
+        quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--no-update-notifier"]
+        command = ["npm", "install", *quiet, "--prefix", str(target), f"{pin.package}@{pin.version}"]
+        subprocess.run(command, env=env, check=True)
+    else:
+        subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)
+        pip = [str(target / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, f"{pin.package}=={pin.version}"], check=True)
+
+
+def main(names: list[str]) -> int:
+    if names == ["--left-out"]:
+        print(f"Left out: tests/agents_real, which needs {', '.join(PINS)}; run it with make test-agents.")
+        return 0
+    unknown = [name for name in names if name not in PINS]
+    if unknown:
+        print(f"There is no agent {unknown[0]!r} to install. Known: {', '.join(PINS)}.", file=sys.stderr)
+        return 2
+    if shutil.which("npm") is None:
+        print("There is no npm to install agents with. Install Node.js first.", file=sys.stderr)
+        return 2
+    install(NODE)
+    for name in names or PINS:
+        install(PINS[name])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

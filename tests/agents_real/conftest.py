@@ -1,0 +1,42 @@
+"""Real command lines against the scripted model; those that are not installed are skipped by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agents_real.bench import Bench
+from tests.agents_real.clis import PINS, installed
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(params=PINS)
+def agent(request: pytest.FixtureRequest) -> str:
+    """Every agent in turn; a test of some names them with parametrize and indirect."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def bench(agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    """A project, a home and a state directory for the agent that the test names."""
+    wanted = os.environ.get("AGENTS", "").split()
+    if wanted and agent not in wanted:
+        pytest.skip(f"{agent} is left out: AGENTS names others")
+    if not installed(agent):
+        pytest.skip(f"{agent} {PINS[agent].version} is not installed: make test-agents AGENTS={agent}")
+    for variable in [
+        each for each in os.environ if each.startswith(("CLAUDE", "CODEX", "OPENAI_", "UNTILGREEN_"))
+    ]:
+        if variable != "UNTILGREEN_AGENTS_DIR":
+            monkeypatch.delenv(variable)
+    bench = Bench(agent, tmp_path, monkeypatch)
+    yield bench
+    assert bench.end_all() == []

@@ -1,0 +1,46 @@
+"""However a run ends, nothing of the agent lives on; the bench looks after every test."""
+
+import os
+import signal
+
+import psutil
+import pytest
+
+from tests.agents_real.bench import RIGHT, Bench, of, wait_for
+from untilgreen.core.events import TurnEnded
+
+SLEEPS = {"text": "I wait.", "calls": [{"shell": "python3 -c 'import time; time.sleep(600)'"}]}
+TALKS = {"text": "Now it is right."}
+pytestmark = pytest.mark.parametrize("agent", ["claude", "codex"], indirect=True)
+
+
+def sleeper(bench: Bench) -> list[psutil.Process]:
+    """The command that the agent's tool runs."""
+    return bench.processes("time.sleep(600)")
+
+
+def test_a_cancelled_run_takes_the_agent_and_its_commands_along(bench: Bench) -> None:
+    with bench.model([SLEEPS, RIGHT, TALKS]):
+        run = bench.started(*bench.asked("--yolo"))
+        assert wait_for(lambda: sleeper(bench), 40)
+        code, said = bench.cli("cancel")
+        run.communicate(timeout=60)
+
+    assert code == 0, said
+    assert run.returncode == 1
+    assert bench.processes() == []
+
+
+def test_a_driver_that_was_killed_leaves_nothing_once_it_is_resumed(bench: Bench) -> None:
+    with bench.model([SLEEPS, RIGHT, TALKS]):
+        run = bench.started(*bench.asked("--yolo"))
+        assert wait_for(lambda: sleeper(bench), 40)
+        orphans = sleeper(bench)
+        os.kill(run.pid, signal.SIGKILL)
+        run.communicate(timeout=60)
+        code, said = bench.cli("resume", "--no-input")
+
+    assert code == 0, said
+    assert not any(each.is_running() for each in orphans)
+    assert bench.processes() == []
+    assert len(of(TurnEnded, bench.journal())) == 1

@@ -1,0 +1,113 @@
+"""What goes wrong between a real agent and its model, and what becomes of the run."""
+
+import os
+import signal
+
+import psutil
+import pytest
+
+from tests.agents_real.bench import RIGHT, WRONG, Bench, of, wait_for
+from untilgreen.core.events import Halted, Paused, Resumed, TurnEnded
+from untilgreen.core.model import Outcome
+
+TALKS = {"text": "Now it is right."}
+SLOW = {"text": "one two three four five six seven eight nine ten " * 20, "chunk": 10, "chunk_delay": 0.3}
+FAULTY = ("claude", "codex")
+pytestmark = pytest.mark.parametrize("agent", FAULTY, indirect=True)
+
+
+def test_a_wrong_key_ends_at_once_with_the_command_that_mends_it(bench: Bench, agent: str) -> None:
+    with bench.model([{"error": 401}]) as model:
+        code, said = bench.cli(*bench.asked())
+
+    assert code == 4, said
+    assert {"claude": "/login", "codex": "codex login"}[agent] in said
+    assert len(model.requests) <= 3
+    assert of(Halted, bench.journal())[0].cause == "auth"
+
+
+def test_a_rate_limit_is_a_pause_and_the_same_lap_goes_on(bench: Bench) -> None:
+    turned_away = {"error": 429, "retry_after": 45, "repeat": 3}
+    with bench.model([turned_away, RIGHT, TALKS, TALKS]):
+        state, events = bench.run()
+
+    assert (state.outcome, len(state.iterations)) == (Outcome.CONVERGED, 1), state.reason
+    pauses = of(Paused, events)
+    assert [pause.cause for pause in pauses] == ["rate_limited"] * len(pauses)
+    assert 1 <= len(pauses) == len(of(Resumed, events)) <= 3
+    assert pauses[0].until is not None
+    assert pauses[0].until - pauses[0].at >= 40
+    assert [turn.lap for turn in of(TurnEnded, events)] == [1] * (len(pauses) + 1)
+
+
+def test_a_server_that_always_fails_meets_the_limit_of_waits(bench: Bench) -> None:
+    with bench.model([{"error": 500}]):
+        state, events = bench.run(limits={"waits": 2})
+
+    assert state.outcome is Outcome.EXHAUSTED
+    assert state.reason.startswith("limit waits: 2 in a row")
+    assert {turn.reply.error for turn in of(TurnEnded, events)} <= {"network", "rate_limited"}
+    assert state.iterations == ()
+
+
+def test_a_dropped_connection_is_a_pause_and_the_same_lap_goes_on(bench: Bench) -> None:
+    cut = {"text": "This sentence will never be finished because", "chunk": 8, "drop_after": 3, "repeat": 4}
+    with bench.model([cut, RIGHT, TALKS]):
+        state, events = bench.run()
+
+    assert (state.outcome, len(state.iterations)) == (Outcome.CONVERGED, 1), state.reason
+    assert {pause.cause for pause in of(Paused, events)} <= {"network"}
+
+
+def test_a_stream_that_stops_is_ended_by_the_watchdog(bench: Bench) -> None:
+    with bench.model([{"text": "I begin, and then", "chunk": 5, "hang": 600}]):
+        state, events = bench.run(limits={"silence": "4s", "errors": 1})
+
+    assert [turn.reply.error for turn in of(TurnEnded, events)] == ["stalled"]
+    assert state.outcome is Outcome.EXHAUSTED
+    assert "errors: the agent failed 1 times in a row, last: stalled" in state.reason
+
+
+def test_a_lap_that_takes_too_long_is_ended_with_its_session_known(bench: Bench) -> None:
+    with bench.model([{**SLOW, "chunk_delay": 1}]):
+        _, events = bench.run(limits={"lap": "6s", "errors": 1})
+
+    (turn,) = of(TurnEnded, events)
+    assert turn.reply.error == "timeout"
+    assert turn.reply.session
+
+
+def test_an_agent_that_is_ended_from_outside_was_interrupted_and_the_run_goes_on(bench: Bench) -> None:
+    with bench.model([WRONG, SLOW, RIGHT, TALKS]) as model:
+        run = bench.started(*bench.asked())
+        assert wait_for(lambda: model.turns == 2)
+        tree = psutil.Process(run.pid).children(recursive=True)
+        os.kill(tree[0].pid, signal.SIGTERM)
+        said, _ = run.communicate(timeout=100)
+
+    assert run.returncode == 0, said
+    errors = [turn.reply.error for turn in of(TurnEnded, bench.journal())]
+    assert errors == ["interrupted", None], said
+
+
+def test_what_was_not_permitted_is_named_with_its_flag(bench: Bench, agent: str) -> None:
+    reaches = {"calls": [{"shell": "curl -sS http://untilgreen.invalid/ || touch /usr/untilgreen"}]}
+    with bench.model([reaches, RIGHT, TALKS]):
+        code, said = bench.cli(*bench.asked())
+
+    (turn,) = of(TurnEnded, bench.journal())
+    assert code == 0, said
+    assert turn.reply.denied
+    assert "curl" in turn.reply.denied[0]
+    assert "not permitted" in said
+    assert "--yolo" in said
+
+
+def test_with_yolo_everything_is_permitted(bench: Bench) -> None:
+    outside = bench.home / "outside.txt"
+    with bench.model([{"calls": [{"shell": f"echo free > {outside}"}]}, RIGHT, TALKS]):
+        code, said = bench.cli(*bench.asked("--yolo"))
+
+    (turn,) = of(TurnEnded, bench.journal())
+    assert (code, turn.reply.denied) == (0, ()), said
+    assert outside.read_text() == "free\n"
