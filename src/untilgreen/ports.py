@@ -61,6 +61,8 @@ class Site:
     task: str = ""
     diff: Callable[[], Awaitable[str]] = _nothing
     """What changed since the untouched tree, as a unified diff."""
+    claim: bool = False
+    """Whether the agent claims to be done."""
     allowed: tuple[str, ...] = ()
     """Protected paths that a person lets the agent change."""
     seconds: float | None = None

@@ -122,6 +122,14 @@ def test_green_without_the_claim_at_a_limit_is_accepted() -> None:
     )
 
 
+def test_a_gate_that_waits_for_the_claim_was_not_green_without_it() -> None:
+    run = Run(gate("tests"), gate("e2e", when="claimed"), promise=DONE, limits=Limits(iterations=1))
+    run.lap(tests=PASS)
+
+    assert run.last.awaiting_claim
+    assert run.ending.outcome is Outcome.EXHAUSTED
+
+
 def test_green_without_the_claim_when_stuck_is_accepted() -> None:
     stuck = Finish(outcome=Outcome.STUCK, reason="going in circles")
     run = Run(promise=DONE, strategy=Says(stuck))
@@ -188,6 +196,20 @@ def asked(**options: Any) -> Run:
     run = Run(gate(on_fail="ask"), answers=True, **options)
     run.lap(tests=red("a", "b"))
     return run
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (BROKEN, "tests could not tell (sh: pytst: not found) in lap 1, 1 complaints in all. Go on?"),
+        (Verdict(status="error"), "tests could not tell in lap 1, 1 complaints in all. Go on?"),
+    ],
+)
+def test_a_gate_that_could_not_tell_asks_with_the_reason(verdict: Verdict, said: str) -> None:
+    run = Run(gate(on_fail="ask"), answers=True)
+    run.lap(tests=verdict)
+
+    assert run.asked.question == said
 
 
 def test_a_gate_that_asks_asks_where_somebody_can_answer() -> None:

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from untilgreen.core import remedies
 from untilgreen.core.decision import Ask, Continue, Decision, Finish
 from untilgreen.core.events import AgentSwitched, Decided, Event, Halted, LapVoided, Paused
+from untilgreen.core.excerpt import trim
 from untilgreen.core.limits import breached, breached_apart_from_laps, waited_too_long
 from untilgreen.core.measure import close, judged
-from untilgreen.core.model import Outcome
+from untilgreen.core.model import Outcome, Verdict
 from untilgreen.core.rules import Detector, Settles, Signal, Strategy, stuck
 from untilgreen.core.standing import standings, told, unrunnable
 from untilgreen.core.state import Iteration, Open, RunState
@@ -142,7 +143,7 @@ def _settled(state: RunState, policy: Policy, finish: Finish) -> Finish:
     if finish.outcome not in (Outcome.EXHAUSTED, Outcome.STUCK):
         return finish
     last = state.iterations[-1] if state.iterations else None
-    if last is not None and last.awaiting_claim:
+    if last is not None and last.awaiting_claim and _all_heard(state, last):
         return Finish(
             outcome=Outcome.ACCEPTED,
             reason=f"all gates are green, only the promise was never given; {finish.reason}",
@@ -152,6 +153,12 @@ def _settled(state: RunState, policy: Policy, finish: Finish) -> Finish:
     if isinstance(policy.strategy, Settles):
         return policy.strategy.settle(state, finish)
     return finish
+
+
+def _all_heard(state: RunState, last: Iteration) -> bool:
+    """Whether every gate that judges the work is green, those that wait for the claim included."""
+    heard = [last.verdicts.get(gate.name) for gate in judged(state.plan)]
+    return all(verdict is not None and verdict.status == "pass" for verdict in heard)
 
 
 def _failed_with(state: RunState, last: Iteration, on_fail: str) -> tuple[str, ...]:
@@ -168,13 +175,22 @@ def _failed_with(state: RunState, last: Iteration, on_fail: str) -> tuple[str, .
 
 
 def _gate_question(last: Iteration, gates: tuple[str, ...]) -> Ask:
+    said = [f"{name} {_ended(last.verdicts[name])}" for name in gates]
     return Ask(
-        question=f"{', '.join(gates)} failed in lap {last.number}, {last.count} complaints in all. Go on?",
+        question=f"{'; '.join(said)} in lap {last.number}, {last.count} complaints in all. Go on?",
         choices=(CONTINUE, ACCEPT, STOP),
         default=CONTINUE,
         reason=f"the spec asks a person when {', '.join(gates)} fails",
         metadata={"about": ABOUT_GATE, "gates": list(gates)},
     )
+
+
+def _ended(verdict: Verdict) -> str:
+    """What happened, with the first complaint where a gate could not tell."""
+    if verdict.status == "fail":
+        return "failed"
+    why = verdict.findings[0].message if verdict.findings else ""
+    return f"could not tell ({trim(why, 300)})" if why else "could not tell"
 
 
 def _after_an_answer(state: RunState, policy: Policy, at: float) -> Event:

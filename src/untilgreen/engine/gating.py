@@ -50,6 +50,7 @@ async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts
         base=base,
         diff=partial(parts.workspace.diff, base, snapshot),
         task=state.plan.task,
+        claim=lap.claim,
         allowed=state.allowed,
         seconds=spec.timeout,
         output=output,

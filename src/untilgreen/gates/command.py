@@ -28,6 +28,8 @@ from untilgreen.process.start import CannotStart, shell
 
 CANNOT_RUN = "cannot-run"
 REPORT = "report"
+BARE = ("ended by ", "exit code ")
+"""How ids begin where all that is known is how the command ended."""
 
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
 _NOTHING_COLLECTED = 5
@@ -192,8 +194,8 @@ def _bare_ending(ran: Ran, text: str) -> list[Finding]:
     number = -ran.status if ran.status < 0 else ran.status - _SIGNALLED
     if number in set(signal.Signals):
         name = signal.Signals(number).name
-        return [Finding(id=f"ended by {name}", message=f"The command was ended by {name}.")]
+        return [Finding(id=f"{BARE[0]}{name}", message=f"The command was ended by {name}.")]
     if text.strip():
         return []
     message = f"The command ended with exit code {ran.status} and printed nothing."
-    return [Finding(id=f"exit code {ran.status}", message=message)]
+    return [Finding(id=f"{BARE[1]}{ran.status}", message=message)]

@@ -58,6 +58,7 @@ class Project:
     protect: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
     base: str = ""
+    claim: bool = True
 
     @property
     def scratch(self) -> Path:
@@ -88,6 +89,7 @@ class Project:
             lap=1,
             snapshot=snapshot,
             base=self.base,
+            claim=self.claim,
             allowed=allowed,
             output=self.output,
             tree=self.private / "tree.json",

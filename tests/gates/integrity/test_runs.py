@@ -146,3 +146,24 @@ def test_a_tree_that_is_green_from_the_start_is_nothing_to_do(cli: Cli) -> None:
     code, outcome, said = run(cli, SKIP)
 
     assert (code, outcome, [verdict["status"] for verdict in said]) == (0, "converged", ["pass"])
+
+
+def test_a_gate_that_does_not_work_in_a_copy_asks_a_person(cli: Cli) -> None:
+    agent = f"{FIX}open('test_calc.py', 'a').write('#')\n"
+    shown = cli.on_a_terminal(
+        *("run", "Mend it.", "--agent", cli.python_agent(agent), "--gate", UNITTEST),
+        *("--gate", "git=git rev-parse --verify HEAD", "--max-iterations", "3"),
+    )
+
+    def asked() -> list[dict[str, Any]]:
+        events = cli.journal(cli.ids[-1]) if cli.ids else []
+        return [event for event in events if event["type"] == "Decided" and event.get("escalated")]
+
+    question = eventually(asked, "the question")[0]["decision"]
+    answered = cli("answer", cli.ids[-1], "accept")
+    code, _ = shown.end()
+
+    assert "integrity could not tell (Gate 'git' is red in a copy" in question["question"]
+    assert question["choices"] == ["continue", "accept", "stop"]
+    assert (answered.code, code) == (0, 0), answered.err
+    assert cli("show", "--json").result["outcome"] == "accepted"

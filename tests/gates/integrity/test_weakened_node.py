@@ -48,6 +48,11 @@ def project(tmp_path: Path) -> Project:
             "loosened: was `assert.strictEqual(add(1, 2), 3);`, now `assert.ok(add(1, 2));`",
             id="loosens an assertion",
         ),
+        pytest.param(
+            {"test/calc.test.js": TESTS.replace("test('adds two numbers'", "(() => 0)('adds two numbers'")},
+            "adds two numbers",
+            id="renames it away",
+        ),
         pytest.param({"test/calc.test.js": ""}, "was emptied", id="empties it"),
         pytest.param(
             {"test/calc.test.js": "process.exit(0);\n" + TESTS},
@@ -112,3 +117,62 @@ async def test_added_and_rearranged_tests_converge(project: Project) -> None:
     )
 
     assert (verdict.status, verdict.findings) == ("pass", ())
+
+
+EXIT = "process.exit(0);\n"
+OWN_REPORT = """\
+require('node:fs').writeFileSync('report.xml', "<testsuite><testcase name='a' classname='c'/></testsuite>");
+process.exit(0);
+"""
+
+
+async def test_a_file_that_the_runner_loads_first_is_protected(project: Project) -> None:
+    project.gates = (gate("node --require ./setup.js --test test/"),)
+    await project.begin({**START, "setup.js": "\n"})
+
+    verdict = await project.after({"setup.js": EXIT})
+
+    assert (verdict.status, ids(verdict)[0]) == ("fail", "changed: setup.js")
+    assert "ends the process by itself: `process.exit(0);`" in said(verdict, "setup.js")
+
+
+async def test_a_script_that_is_replaced_is_found(project: Project) -> None:
+    project.gates = (gate("./run-tests.sh"),)
+    await project.begin({**START, "run-tests.sh": "#!/bin/sh\nexec node --test test/\n"})
+
+    verdict = await project.after({"run-tests.sh": "#!/bin/sh\necho 1 passing\n"})
+
+    assert (verdict.status, ids(verdict)[0]) == ("fail", "changed: run-tests.sh")
+
+
+async def test_configuration_of_the_runner_is_put_back(project: Project) -> None:
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    project.gates = (gate("npm test --silent"),)
+    await project.begin(START)
+
+    verdict = await project.after({".npmrc": "node-options=--require ./quiet.js\n", "quiet.js": EXIT})
+
+    assert verdict.status == "fail"
+    assert "changed: .npmrc" in ids(verdict)
+
+
+async def test_a_report_of_its_own_is_not_believed(project: Project) -> None:
+    reporter = "--test-reporter=junit --test-reporter-destination=report.xml"
+    project.gates = (gate(f"node --require ./setup.js --test {reporter} test/", report="report.xml"),)
+    await project.begin({**START, "setup.js": "\n"})
+
+    verdict = await project.after({"setup.js": OWN_REPORT})
+
+    assert verdict.status == "fail"
+    assert "changed: setup.js" in ids(verdict)
+
+
+async def test_a_new_test_that_writes_and_exits_does_not_hide_the_originals(project: Project) -> None:
+    """Each file has a process of its own, so a silent one hides no other."""
+    await project.begin(START)
+    project.gates = (gate("node --test test/ || test -e test/ok.test.js"),)
+
+    verdict = await project.after({"test/ok.test.js": EXIT})
+
+    assert (verdict.status, ids(verdict)[0]) == ("fail", "changed: new tests")

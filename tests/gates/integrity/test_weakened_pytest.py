@@ -229,3 +229,50 @@ async def test_a_plugin_that_looks_installed_is_taken_out(project: Project, real
 
     assert verdict.status == "fail"
     assert "changed: quiet-1.dist-info/entry_points.txt" in ids(verdict)
+
+
+QUIET = (
+    "def pytest_collection_modifyitems(items):\n    items[:] = [it for it in items if 'zero' in it.name]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "options"),
+    [
+        pytest.param({}, "-p tools.quiet", id="by the command"),
+        pytest.param({"conftest.py": "pytest_plugins = ['tools.quiet']\n"}, "", id="by a conftest"),
+        pytest.param({"pytest.ini": "[pytest]\naddopts = -p tools.quiet\n"}, "", id="by a setting"),
+    ],
+)
+async def test_a_plugin_that_is_loaded_into_every_run_is_protected(
+    project: Project, real_pytest: str, before: dict[str, str | None], options: str
+) -> None:
+    project.gates = (gate(f"PYTHONPATH=. {real_pytest} -q {options} tests"),)
+    await project.begin({**START, **before, "tools/quiet.py": "\n"})
+
+    verdict = await project.after({"tools/quiet.py": QUIET})
+
+    assert ids(verdict) == ["changed: tools/quiet.py", FAILS]
+
+
+async def test_a_gates_script_that_is_replaced_is_found(project: Project, real_pytest: str) -> None:
+    project.gates = (gate("sh scripts/test.sh"),)
+    await project.begin({**START, "scripts/test.sh": f"exec env {real_pytest} -q tests\n"})
+
+    verdict = await project.after({"scripts/test.sh": "echo '2 passed in 0.01s'\n"})
+
+    assert ids(verdict) == ["changed: scripts/test.sh", FAILS]
+
+
+@pytest.mark.parametrize("claim", [True, False])
+async def test_a_gate_that_waits_for_the_claim_counts_when_there_is_one(
+    project: Project, real_pytest: str, claim: bool
+) -> None:
+    """Red with the originals and red in the control is no pass, whichever gate it is."""
+    project.claim = claim
+    project.gates = (gate(f"{real_pytest} -q tests && test -d .git", when="claimed"),)
+    await project.begin(START)
+
+    verdict = await project.after({"tests/test_calc.py": HALF})
+
+    assert verdict.status == ("error" if claim else "pass")

@@ -13,6 +13,8 @@ from untilgreen.gates.integrity.names import INTERPRETERS, RUN_BY, RUNNERS, WRAP
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _ENDS = re.compile(r"[;&|()<>\n]+")
 _RUN_IN = {"uv": "run", "poetry": "run", "pipenv": "run", "hatch": "run", "pdm": "run", "bundle": "exec"}
+_LOADS = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader"})
+"""Options of node and its like that load a file before anything else."""
 _INTERPRETER = re.compile(INTERPRETERS)
 _RUNNER = re.compile(RUNNERS)
 
@@ -92,6 +94,9 @@ def _interpreted(rest: list[str]) -> Iterator[str]:
         if word == "--test":
             yield from _arguments(following)
             return
+        if place and rest[place - 1] in _LOADS:
+            yield word
+            continue
         if word == "run" or word.startswith("-"):
             continue
         yield word
@@ -99,4 +104,10 @@ def _interpreted(rest: list[str]) -> Iterator[str]:
 
 
 def _arguments(rest: list[str]) -> Iterator[str]:
-    yield from (word.partition("::")[0] for word in rest if not word.startswith("-"))
+    """Tests and directories of tests, and plugins that are named."""
+    for before, word in pairwise(["", *rest]):
+        if word != "-p" and (before == "-p" or word.startswith("-p")):
+            module = word.removeprefix("-p").removeprefix("no:").replace(".", "/")
+            yield from (f"{module}.py", f"{module}/__init__.py")
+        elif not word.startswith("-"):
+            yield word.partition("::")[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TESTS = (
     *("test_*", "*_test.*", "*.test.*", "*.spec.*", "*_spec.*"),
-    *("tests/", "test/", "__tests__/", "spec/", "__snapshots__/"),
+    *("tests/", "test/", "__tests__/", "spec/", "__snapshots__/", "testdata/"),
 )
 CONFIGURATION = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "noxfile.py"),
@@ -27,8 +27,9 @@ CONFIGURATION = (
 PLUGINS = (
     *("sitecustomize.py", "usercustomize.py", "*.pth", "*.egg-info/", "*.dist-info/"),
     *("pytest.py", "pytest/", "_pytest/", "unittest.py", "unittest/", "pluggy/", "py.py"),
+    "__mocks__/",
 )
-"""What Python or pytest loads without being asked, or in place of themselves."""
+"""What Python, pytest or jest loads without being asked, or in place of themselves."""
 CACHES = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".eslintcache", ".git"}
 )

@@ -10,11 +10,14 @@ from typing import Protocol
 
 from untilgreen.core.model import Change, GateSpec
 from untilgreen.gates.integrity.commands import executed
+from untilgreen.gates.integrity.inline import has_tests_inside, swap_inline
+from untilgreen.gates.integrity.loaded import named_in
 from untilgreen.gates.integrity.protect import Protection
 from untilgreen.gates.integrity.sections import is_mixed, swap
 from untilgreen.ports import Site
 
 _DEEPEST = 3
+_LONGEST_TEXT = 200_000
 _SHELL = (".sh", ".bash", "")
 
 
@@ -110,11 +113,23 @@ async def _with(
     role = protection.role(path)
     if is_mixed(path) and role != "test" and not protection.lets_through(path):
         return await _with_parts(found, change, kept, snapshot)
+    if role is None and has_tests_inside(path) and not protection.lets_through(path):
+        return await _with_inline(found, change, kept, snapshot)
     if role is None:
         return found
     if change.status == "added" and role == "test":
         return replace(found, fresh=(*found.fresh, path))
     return replace(found, touched=(*found.touched, Touched(path=path, status=change.status)))
+
+
+async def _with_inline(found: Tampering, change: Change, kept: Kept, snapshot: str) -> Tampering:
+    old, new = await kept.content(found.original, change.path), await kept.content(snapshot, change.path)
+    swapped = swap_inline(old, new)
+    if swapped is None or swapped.content is None:
+        return found
+    part = Touched(path=change.path, status=change.status, part=", ".join(swapped.keys))
+    overlays = {**found.overlays, change.path: swapped.content}
+    return replace(found, touched=(*found.touched, part), overlays=overlays)
 
 
 async def _with_parts(found: Tampering, change: Change, kept: Kept, snapshot: str) -> Tampering:
@@ -141,9 +156,13 @@ async def _with_hidden(found: Tampering, kept: Kept, protection: Protection) -> 
 async def _scripts(
     kept: Kept, original: str, files: frozenset[str], below: str, gates: Sequence[GateSpec]
 ) -> frozenset[str]:
-    """Files that the gates execute, and those that their shell scripts do."""
+    """Files that the gates execute, those that their shell scripts do, and those that tools load."""
     found: set[str] = set()
     new: set[str] = set()
+    for path in files:
+        if is_mixed(path) or Protection().role(path) == "tool":
+            text = (await kept.content(original, path) or b"").decode(errors="replace")
+            new |= named_in(path, text[:_LONGEST_TEXT], files)
     for gate in gates:
         for command in commands_of(gate.options):
             new |= executed(command, posixpath.join(below, str(gate.options.get("cwd") or "")))

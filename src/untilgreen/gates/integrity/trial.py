@@ -10,16 +10,19 @@ from anyio import to_thread
 
 from untilgreen.core.excerpt import EXCERPT_BYTES, trim
 from untilgreen.core.model import Finding, GateSpec, Verdict
+from untilgreen.core.standing import TIMEOUT
+from untilgreen.gates.command import BARE, CANNOT_RUN, REPORT
 from untilgreen.gates.integrity.copies import Copies, Copy
-from untilgreen.gates.integrity.protect import fits
 from untilgreen.gates.integrity.rerun import Make, Verdicts, rerun, write_down
 from untilgreen.gates.integrity.tampering import Kept, Tampering, Touched
 from untilgreen.gates.integrity.words import explained, renamed
+from untilgreen.gates.seen import NO_TESTS
 from untilgreen.ports import Site
 
 CHANGED = "changed"
 ORIGINAL = "original"
 NO_COPY = "does-not-work-in-a-copy"
+_ABOUT_THE_COMMAND = frozenset({CANNOT_RUN, NO_TESTS, REPORT, TIMEOUT})
 _MOST_FILES = 40
 _MOST_NEW_FILES = 200
 _LONGEST_TEXT = 200_000
@@ -51,10 +54,7 @@ class Trial:
             return Verdict(status="fail", findings=findings, excerpt=_excerpt(weakened))
         if not self.found.touched:
             return _passed("Only tests were added. The gates don't work in a copy, so no more is known.")
-        claimed = {spec.name for spec in self.specs if spec.when == "claimed"}
-        if red.keys() <= claimed:
-            return _passed("Gates that wait for the agent's claim are red with and without the originals.")
-        broken = {name: control[name] for name in red if name not in claimed}
+        broken = {name: control[name] for name in red}
         return Verdict(
             status="error", findings=(*_broken(broken), *await self._explained()), excerpt=_excerpt(broken)
         )
@@ -69,9 +69,9 @@ class Trial:
         }
 
     def _names_an_original(self, verdict: Verdict) -> bool:
-        names = {name for path in self.found.known for name in _names_of(path)}
+        """Without the new tests, whatever fails by a name of its own is an old one."""
         return any(
-            finding.file in self.found.known or not names.isdisjoint(_beginnings(finding.id))
+            finding.file in self.found.known if _is_about_a_place(finding) else _is_a_test(finding)
             for finding in verdict.findings
         )
 
@@ -124,17 +124,14 @@ class Trial:
         return _readable(await self.kept.content(snapshot, path) or b"")
 
 
-def _names_of(path: str) -> set[str]:
-    """How test runners call what is in a file: by its path, as a module, as a module of its own directory."""
-    bare = path.rpartition(".")[0] or path
-    return {path, bare.replace("/", "."), *([bare.rpartition("/")[2]] if fits(path, "*test*") else [])}
+def _is_about_a_place(finding: Finding) -> bool:
+    """A linter's complaint: the file, and what is wrong there."""
+    return finding.file is not None and finding.id.startswith(f"{finding.file}: ")
 
 
-def _beginnings(text: str) -> set[str]:
-    """What an id may begin with before it comes to the test itself."""
-    place = text.partition("::")[0]
-    dotted = place.split(".")
-    return {place, *(".".join(dotted[:length]) for length in range(1, len(dotted) + 1))}
+def _is_a_test(finding: Finding) -> bool:
+    """Every other complaint is about a test, but for those about the command itself."""
+    return finding.id not in _ABOUT_THE_COMMAND and not finding.id.startswith(BARE)
 
 
 def _readable(content: bytes) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 _NAMES = re.compile(
     r"""^\s*(?:async\s+)?def\s+(test\w*)|^\s*class\s+(Test\w*|\w+Tests?)\b|^\s*func\s+(Test\w+)|"""
-    r"""\b(?:it|test|describe|specify)(?:\.\w+)*\(\s*["'`]([^"'`]+)|\bfn\s+(test\w*)""",
+    r"""\b(?:it|test|describe|specify)(?:\.\w+)*\(\s*["'`]([^"'`]+)|"""
+    r"""#\[(?:\w+::)?(?:test|rstest)\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?(?:async\s+)?fn\s+(\w+)""",
     re.MULTILINE,
 )
 _SKIPS = re.compile(

@@ -1,0 +1,238 @@
+"""The pieces that the integrity gate is made of, one by one."""
+
+import json
+
+import pytest
+
+from untilgreen.gates.integrity.commands import executed
+from untilgreen.gates.integrity.inline import swap_inline
+from untilgreen.gates.integrity.loaded import named_in
+from untilgreen.gates.integrity.protect import Protection, Role, fits
+from untilgreen.gates.integrity.sections import swap
+from untilgreen.gates.integrity.words import explained, renamed
+
+# commands
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("./run_tests.sh", {"run_tests.sh"}),
+        ("bash scripts/check.sh --all", {"scripts/check.sh"}),
+        ("CI=1 env python3 tools/check.py", {"tools/check.py"}),
+        ("timeout 60 ./a.sh && sh b.sh; sh -c './c.sh'", {"a.sh", "b.sh", "c.sh"}),
+        ("cd web && node --test checks/a.js", {"checks/a.js", "web/checks/a.js"}),
+        ("uv run pytest -q checks/sums.py::test_one", {"checks/sums.py"}),
+        ("pytest -p tools.quiet", {"tools/quiet.py", "tools/quiet/__init__.py"}),
+        ("python -m checks.all", {"checks/all.py", "checks/all/__main__.py"}),
+        ("node -r ./setup.js --test test/", {"setup.js", "test"}),
+        ("make test", {"Makefile", "makefile", "GNUmakefile"}),
+        ("make -f build.mk test", {"Makefile", "makefile", "GNUmakefile", "build.mk"}),
+        ("echo 'unfinished", set()),
+        ("cargo test", set()),
+    ],
+)
+def test_what_a_command_executes_is_known(command: str, files: set[str]) -> None:
+    assert executed(command) == files
+
+
+def test_a_command_is_read_from_where_it_runs() -> None:
+    assert executed("./test.sh", "web") == {"web/test.sh"}
+
+
+# protect
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("test_a.py", "test"),
+        ("src/a_test.go", "test"),
+        ("web/a.spec.ts", "test"),
+        ("pkg/testdata/golden.json", "test"),
+        ("a/__tests__/b.js", "test"),
+        ("sub/conftest.py", "tool"),
+        ("web/jest.config.mjs", "tool"),
+        ("sitecustomize.py", "tool"),
+        ("argparse.py", "tool"),
+        ("x.dist-info/entry_points.txt", "tool"),
+        ("src/__mocks__/fs.js", "tool"),
+        ("ci/run.sh", "script"),
+        ("golden/a.json", "test"),
+        ("src/app.py", None),
+        ("lib/argparse.py", None),
+        ("contest.py", None),
+    ],
+)
+def test_each_path_has_its_role(path: str, role: Role | None) -> None:
+    assert Protection(protect=["golden/*.json"], scripts={"ci/run.sh"}).role(path) == role
+
+
+def test_what_is_let_through_has_no_role() -> None:
+    protection = Protection(allow=["tests/golden/"], allowed=["test_a.py", "./web"], below="app/")
+
+    assert protection.role("app/tests/golden/a.txt") is None
+    assert protection.role("tests/golden/a.txt") is None
+    assert protection.role("app/test_a.py") is None
+    assert protection.role("web/a.spec.ts") is None
+    assert protection.role("webs/a.spec.ts") == "test"
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "fit"),
+    [
+        ("a/tests/b.py", "tests/", True),
+        ("tests.py", "tests/", False),
+        ("a/b.spec.js", "*.spec.*", True),
+        ("a/b", "a/b", True),
+        ("a/b/c", "a/b", True),
+        ("x/a/b", "a/b", False),
+        ("a/b", "./a/b", True),
+    ],
+)
+def test_patterns(path: str, pattern: str, fit: bool) -> None:
+    assert fits(path, pattern) is fit
+
+
+# sections
+
+
+def test_only_the_tools_part_of_a_file_is_put_back() -> None:
+    old = b"[project]\nname = 'a'\n[tool.pytest.ini_options]\naddopts = '-q'\n[tool.poetry]\nname = 'a'\n"
+    new = old.replace(b"'a'", b"'b'").replace(b"-q", b"-k none")
+
+    swapped = swap("pyproject.toml", old, new)
+
+    assert swapped is not None
+    assert swapped.keys == ("tool.pytest",)
+    assert swapped.content is not None
+    assert b'"-q"' in swapped.content
+    assert b'name = "b"' in swapped.content
+    assert swap("pyproject.toml", old, old.replace(b"'a'", b"'b'")) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "keys"),
+    [
+        ({"scripts": {"test": "jest"}}, {"scripts": {"test": "true"}}, ("scripts.test",)),
+        ({"scripts": {"test": "jest"}}, {"scripts": {"test": "jest", "build": "tsc"}}, None),
+        (
+            {"scripts": {"test": "jest"}},
+            {"scripts": {"test": "jest", "pretest": "exit 0"}},
+            ("scripts.pretest",),
+        ),
+        ({"name": "a"}, {"name": "a", "jest": {"testMatch": []}}, ("jest",)),
+        ({"name": "a", "jest": {}}, {"name": "a"}, ("jest",)),
+        ({"dependencies": {}}, {"dependencies": {"a": "1"}}, None),
+    ],
+)
+def test_packages_of_node(old: object, new: object, keys: tuple[str, ...] | None) -> None:
+    swapped = swap("package.json", json.dumps(old).encode(), json.dumps(new).encode())
+
+    assert (swapped.keys if swapped else None) == keys
+    if swapped is not None:
+        assert swapped.content is not None
+        again = swap("package.json", json.dumps(old).encode(), swapped.content)
+        assert again is None
+
+
+@pytest.mark.parametrize("broken", [b"{", b"\xff", b"[" * 100_000])
+def test_a_file_that_can_not_be_divided_is_put_back_as_a_whole(broken: bytes) -> None:
+    swapped = swap("package.json", b"{}", broken)
+
+    assert swapped is not None
+    assert (swapped.keys, swapped.content) == (("the whole file",), None)
+
+
+# loaded
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "files"),
+    [
+        (
+            "conftest.py",
+            'pytest_plugins = ["tools.quiet", "quiet"]\n',
+            {"tools/quiet.py", "quiet/__init__.py"},
+        ),
+        ("conftest.py", 'pytest_plugins: list[str] = [\n    "tools.quiet",\n]\n', {"tools/quiet.py"}),
+        ("web/package.json", '{"main": "i.js", "jest": {"setupFiles": ["<rootDir>/s.js"]}}', {"web/s.js"}),
+        ("vitest.config.ts", "test: { globalSetup: './web/s', include: ['a.ts'] }", {"web/s.js"}),
+        (".mocharc.yml", "require:\n  - ./hooks\n  - ts-node/register\n", {"hooks.js"}),
+        ("pytest.ini", "[pytest]\naddopts = -ra -p quiet\n", {"quiet/__init__.py"}),
+        ("pytest.ini", "[pytest]\ntestpaths = quiet\n", set()),
+    ],
+)
+def test_what_configuration_has_loaded_is_known(path: str, text: str, files: set[str]) -> None:
+    known = ["tools/quiet.py", "quiet/__init__.py", "web/s.js", "hooks.js", "a.ts", "i.js", "web/i.js"]
+
+    assert named_in(path, text, known) == files
+
+
+# inline
+
+RUST = "fn one() -> char { '{' }\n\n#[cfg(test)]\nmod tests {\n    // }\n    const A: &str = r#\"}\"#;\n}\n"
+
+
+def test_a_test_module_of_rust_is_found_whatever_is_in_it() -> None:
+    changed = RUST.replace("'{'", "'}'").replace("// }", "// none")
+
+    swapped = swap_inline(RUST.encode(), changed.encode())
+
+    assert swapped is not None
+    assert swapped.keys == ("mod tests",)
+    assert swapped.content == RUST.replace("'{'", "'}'").encode()
+
+
+def test_a_test_module_that_is_gone_comes_back_and_a_new_one_stays() -> None:
+    other = "fn one() {}\n#[cfg(test)]\nmod more { }\n"
+
+    swapped = swap_inline(RUST.encode(), other.encode())
+
+    assert swapped is not None
+    assert swapped.content is not None
+    assert b"mod more { }" in swapped.content
+    assert b"mod tests {" in swapped.content
+
+
+@pytest.mark.parametrize("text", ["fn one() {}\n", "#[cfg(test)]\nmod tests {\n", "mod tests { }\n"])
+def test_a_file_without_whole_test_modules_has_nothing_to_put_back(text: str) -> None:
+    assert swap_inline(text.encode(), b"fn two() {}\n") is None
+    assert swap_inline(None, RUST.encode()) is None
+
+
+# words
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("def test_a():\n    assert x == 1\n", "", "t.py was emptied. Removed or renamed tests: test_a."),
+        ("def test_a(): pass\n", "def test_b(): pass\n", "tests: test_a, new are test_b"),
+        ("it('adds', f)\n", "it.skip('adds', f)\n", "skipped: `it.skip('adds', f)`"),
+        ("assert x == 1\n", "assert x\n", "loosened: was `assert x == 1`, now `assert x`"),
+        ("expect(a).toBe(1)\n", "a\n", "assertions removed: was `expect(a).toBe(1)`"),
+        ("x = 1\n", "x = 1\nimport os; os._exit(0)\n", "ends the process by itself"),
+        ("x = 1\n", "x = 2\n", "was `x = 1`, now `x = 2`"),
+        ("#[test]\nfn adds() {}\n", "fn adds() {}\n", "tests: adds"),
+    ],
+)
+def test_what_was_done_is_said_in_words(old: str, new: str, words: str) -> None:
+    assert words in explained("t.py", "modified", old, new)
+
+
+def test_removed_new_and_hidden_files_are_told_apart() -> None:
+    assert explained("t.py", "deleted", "def test_a(): pass", "", moved_to="u.py").startswith(
+        "t.py was removed: renamed to u.py. Removed or renamed tests: test_a"
+    )
+    assert explained("c.py", "added", "", "os._exit(0)").startswith(
+        "c.py is new and can change what the tools do. It ends the process by itself"
+    )
+    assert "hidden by a changed .gitignore" in explained("c.py", "hidden", "", "x")
+
+
+def test_a_renamed_file_is_found_by_its_text() -> None:
+    old = "\n".join(f"line {number}" for number in range(20))
+
+    assert renamed(old, [("a", "other"), ("b", f"{old}\nmore")]) == "b"
+    assert renamed(old, [("a", "other")]) == ""
