@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from anyio import CapacityLimiter, create_task_group, to_process
@@ -65,10 +65,12 @@ def _first(group: BaseExceptionGroup[UserError]) -> UserError:
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
 
 
-def made(detectors: tuple[PartSpec, ...], base: Path) -> tuple[Detector, ...]:
-    """The detectors behind the names."""
+def made(
+    detectors: tuple[PartSpec, ...], base: Path, copies: Mapping[str, Path] | None = None
+) -> tuple[Detector, ...]:
+    """The detectors behind the names; `copies` has a run's own copies of their code."""
     return tuple(
-        registry.create("detector", part.use or part.name, part.options, base=base).object
+        registry.create("detector", part.use or part.name, part.options, base=base, copies=copies).object
         for part in detectors
     )
 

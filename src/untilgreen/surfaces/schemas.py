@@ -13,6 +13,7 @@ from untilgreen.surfaces import output
 from untilgreen.surfaces.backtest import SourceLine
 from untilgreen.surfaces.report.content import Report
 from untilgreen.surfaces.verified import ComparedLine, VerifiedLine
+from untilgreen.surfaces.whatif import ReplayLine, StrategyLine
 from untilgreen.surfaces.why.reasons import Reasons
 
 LINES: tuple[type[output.Line], ...] = (
@@ -36,6 +37,8 @@ LINES: tuple[type[output.Line], ...] = (
     VerifiedLine,
     SourceLine,
     Report,
+    StrategyLine,
+    ReplayLine,
 )
 """Everything that `--json` prints; a new kind of line takes its place here."""
 

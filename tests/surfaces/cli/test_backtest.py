@@ -1,4 +1,4 @@
-"""backtest: what the detectors would have done with recorded runs."""
+"""backtest: what detectors and strategies would have done with runs that are over."""
 
 import json
 
@@ -6,6 +6,10 @@ from inline_snapshot import snapshot
 
 from tests.backtest.helpers import record, steps, write
 from tests.surfaces.cli.helpers import Cli
+from untilgreen.backtest.decisions import decisions, differing
+from untilgreen.core.events import RunStarted
+from untilgreen.engine.wiring import policy_of
+from untilgreen.journal.disk import read
 
 RUNS = (
     record("b", "fails", steps=steps("abcccccc"), success=False, terminal_loop=True, terminal_loop_onset=3),
@@ -94,7 +98,12 @@ def test_what_is_wrong_is_a_sentence_and_leaves_no_file(cli: Cli) -> None:
     given = ("--trajectories", "runs.jsonl")
 
     for arguments, said in (
-        ((), "Name recorded runs with --trajectories FILE"),
+        ((), "Name recorded runs with --trajectories FILE, or take your own with --runs"),
+        ((*given, "--runs"), "--trajectories does not go with --runs"),
+        (("--runs", "-j", "2"), "--jobs does not go with --runs"),
+        ((*given, "--svg", "p.svg"), "--svg does not go with --trajectories"),
+        (("--runs", "-s", "hibrid"), "Did you mean 'hybrid'?"),
+        (("--runs", "--detector", "cicle"), "Did you mean 'cycle'?"),
         (("--trajectories", "none.jsonl"), "none.jsonl can't be read: No such file or directory"),
         (("--trajectories", "bad.jsonl", "--decisions", "out.jsonl", "-j", "2"), "bad.jsonl, line 2: "),
         ((*given, "--detector", "cicle"), "Did you mean 'cycle'?"),
@@ -107,3 +116,65 @@ def test_what_is_wrong_is_a_sentence_and_leaves_no_file(cli: Cli) -> None:
         assert said in done.err
         assert "Traceback" not in done.err
     assert sorted(path.name for path in cli.place.iterdir() if "out" in path.name) == []
+
+
+def runs_of_the_demo(cli: Cli) -> list[str]:
+    """The flags that show the journals of both demos."""
+    cli.env["TMPDIR"] = str(cli.tmp)
+    for flags in ((), ("--stuck",)):
+        assert cli("demo", *flags).code == 0
+    state = cli.tmp / "all"
+    (state / "runs").mkdir(parents=True)
+    for run in cli.tmp.glob("untilgreen-demo-*/state/runs/*"):
+        run.rename(state / "runs" / run.name)
+    return ["--runs", "--all", "--state-dir", str(state)]
+
+
+def test_the_demo_s_journals_are_replayed_as_they_were_and_with_other_strategies(cli: Cli) -> None:
+    flags = runs_of_the_demo(cli)
+    journals = sorted((cli.tmp / "all" / "runs").glob("*/journal.jsonl"))
+
+    for journal in journals:
+        events, _ = read(journal)
+        plan = next(event.plan for event in events if isinstance(event, RunStarted))
+        assert len(list(decisions(events))) > 3
+        assert differing(events, policy_of(plan, {})) == []
+
+    done = cli("backtest", *flags, "--svg", "saved.svg")
+    told = cli("backtest", *flags, "-s", '{ use = "fixed", iterations = 2 }', "-s", "hybrid", "--json").lines
+
+    assert len(journals) == 2
+    assert done.code == 0, done.err
+    assert "With fixed iterations=3 you would have saved " in done.out
+    assert ", and lost 1 of 1 successes." in done.out
+    assert "fixed iterations=3: exhausted after lap 3 (lost): all 3 planned laps are used" in done.out
+    assert (cli.place / "saved.svg").read_text().startswith("<svg ")
+    strategies = [
+        (line["strategy"], line["earlier"], line["lost"]) for line in told if line["type"] == "strategy"
+    ]
+    assert strategies == [("fixed iterations=2", 2, 1), ("hybrid", 0, 0)]
+    replays = [(line["strategy"], line["kind"]) for line in told if line["type"] == "replay"]
+    assert replays == [("fixed iterations=2", "earlier")] * 2 + [("hybrid", "same")] * 2
+
+
+def test_without_runs_that_are_over_it_says_where_to_look(cli: Cli) -> None:
+    done = cli("backtest", "--runs")
+
+    assert done.code == 0
+    assert done.out == (
+        "No run here is over and had a lap, so there is nothing to replay. "
+        "Look at those of every directory with --all.\n"
+    )
+
+
+def test_a_damaged_journal_is_left_out_and_named(cli: Cli) -> None:
+    assert cli("run", "Mend it.", "-a", "cmd:true", "-g", "false", "--max-iterations", "1").code == 3
+    assert cli("run", "Mend it.", "-a", "cmd:true", "-g", "false", "--max-iterations", "1").code == 3
+    broken = cli.runs / cli.ids[0] / "journal.jsonl"
+    broken.write_text("nonsense\n")
+
+    done = cli("backtest", "--runs", "-s", "fixed")
+
+    assert done.code == 0
+    assert f"left out: {cli.ids[0]}: " in done.err
+    assert "A fixed      1 " in done.out

@@ -90,6 +90,12 @@ def _backtest(cli: Cli) -> None:
         record("a", "again", steps=[*steps("aaaa", attempt=0), *steps("bcd", attempt=1)], success=False),
     )
     assert len(valid(cli("backtest", "--trajectories", "runs.jsonl", "--json")).lines) == 2
+    a_run(cli)
+    assert {line["type"] for line in valid(cli("backtest", "--runs", "--json")).lines} == {
+        "version",
+        "strategy",
+        "replay",
+    }
 
 
 CALLS: dict[str, Callable[[Cli], object]] = {

@@ -33,7 +33,7 @@ class Cycle(Struct, frozen=True, kw_only=True):
     repeats: int = 3
     longest_period: int = 3
     overlap: float = 0.75
-    alike: float = 0.9
+    alike: float = 0.8
     near: float = 0.9
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ ENOUGH = 10
 """Chunks of a sketch, of four words or so each, from which on an output without findings can be compared."""
 LONG = 32
 """Chunks from which on an output can be called alike though it is not the same."""
-RELATED = 0.1
+RELATED = 0.05
 """Below that, two answers have nothing to do with each other, and neither have their outputs."""
 
 

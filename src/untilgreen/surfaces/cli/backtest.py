@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +11,8 @@ import msgspec
 from cyclopts import Parameter
 
 from untilgreen.errors import UserError
+from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.own_runs import own_runs
 from untilgreen.surfaces.cli.say import out, out_json, tell, version_line
 
 if TYPE_CHECKING:
@@ -27,6 +29,17 @@ def backtest(
     decisions: Annotated[
         Path | None, Parameter(help="Write here, for each run, where it would have been stopped.")
     ] = None,
+    runs: Annotated[bool, Parameter(name="--runs", help="Your own runs, with other strategies.")] = False,
+    all_: Annotated[bool, Parameter(name="--all", help="With --runs: those of every directory.")] = False,
+    strategy: Annotated[
+        list[str] | None,
+        Parameter(
+            name=["--strategy", "-s"],
+            help="With --runs: compare with this strategy; a name, or a table such as "
+            "'{ use = \"hybrid\", base = 4 }'. Repeat it for more.",
+        ),
+    ] = None,
+    svg: Annotated[Path | None, Parameter(help="With --runs: write the picture here, too.")] = None,
     detector: Annotated[
         list[str] | None,
         Parameter(
@@ -34,13 +47,31 @@ def backtest(
             "'{ use = \"cycle\", repeats = 4 }'. Repeat it for more."
         ),
     ] = None,
-    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"], help="Use so many processors.")] = None,
+    jobs: Annotated[
+        int | None, Parameter(name=["--jobs", "-j"], help="With --trajectories: use so many processors.")
+    ] = None,
+    place: Place = HERE,
     json: Annotated[bool, Parameter(name="--json", help="Print JSON lines; rates are parts of 1.")] = False,
 ) -> int:
     """See what detectors and strategies would have done with runs that are over. No agent is started."""
+    detectors = parts("detector", detector or [])
+    if runs:
+        _refuse("--runs", {"--trajectories": trajectories, "--decisions": decisions, "--jobs": jobs})
+        return own_runs(place, parts("strategy", strategy or []), detectors, svg, all_=all_, json=json)
     if trajectories is None:
-        raise UserError("There is nothing to look at. Name recorded runs with --trajectories FILE.")
-    return _trajectories(trajectories, decisions, parts("detector", detector or []), jobs, json=json)
+        raise UserError(
+            "There is nothing to look at. Name recorded runs with --trajectories FILE, "
+            "or take your own with --runs."
+        )
+    _refuse("--trajectories", {"--strategy": strategy, "--svg": svg, "--all": all_ or None})
+    return _trajectories(trajectories, decisions, detectors, jobs, json=json)
+
+
+def _refuse(mode: str, others: Mapping[str, object]) -> None:
+    """What would have no effect is not taken in silence."""
+    for flag, value in others.items():
+        if value is not None:
+            raise UserError(f"{flag} does not go with {mode}. Leave one of them out.")
 
 
 def parts(kind: str, written: list[str]) -> tuple[PartSpec, ...]:

@@ -1,0 +1,59 @@
+"""The decisions that a journal tells of, each with the state that it was made from.
+
+Strategies and detectors are pure, so asking again gives what was decided then; asking others tells what
+they would have decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from untilgreen.core.decide import Policy, decide
+from untilgreen.core.decision import Ask
+from untilgreen.core.events import AgentSwitched, Answered, Decided, Event, Halted, LapVoided, Paused
+from untilgreen.core.fold import apply
+from untilgreen.core.state import RunState
+from untilgreen.core.step import Decide, next_step
+
+_MADE = (Decided, LapVoided, AgentSwitched, Halted, Paused)
+
+
+class Made(NamedTuple):
+    """A decision, and all that was known when it was made."""
+
+    state: RunState
+    event: Event
+
+
+def decisions(events: Iterable[Event]) -> Iterator[Made]:
+    """Every event of the journal that was a decision; commands that came in between are none."""
+    state: RunState | None = None
+    for event in events:
+        if state is not None and isinstance(event, _MADE) and isinstance(next_step(state), Decide):
+            by_a_person = isinstance(event, Paused) and event.cause is None
+            if not by_a_person:
+                yield Made(state, event)
+        state = apply(state, event)
+
+
+def asked_again(made: Made, policy: Policy) -> Event:
+    """What this policy decides from there."""
+    return decide(made.state, policy, made.event.at)
+
+
+def settled(state: RunState, event: Event, policy: Policy) -> Event:
+    """The decision after the default of a question that nobody could have answered."""
+    if not isinstance(event, Decided) or not isinstance(event.decision, Ask):
+        return event
+    question = event.decision
+    if question.until is None or state.answers:
+        return event
+    after = apply(apply(state, event), Answered(at=event.at, choice=question.default, by="default"))
+    return decide(after, policy, event.at)
+
+
+def differing(events: Iterable[Event], policy: Policy) -> list[tuple[Event, Event]]:
+    """What was decided, and what this policy decides in its place, wherever that is not the same."""
+    asked = ((made.event, asked_again(made, policy)) for made in decisions(events))
+    return [(then, now) for then, now in asked if then != now]
