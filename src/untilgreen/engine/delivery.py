@@ -7,7 +7,7 @@ from collections.abc import Callable
 from untilgreen.core.excerpt import fit
 from untilgreen.core.state import RunState
 from untilgreen.core.step import Conclude
-from untilgreen.engine.places import COMMIT, TREE
+from untilgreen.engine.places import COMMIT, TREE, in_worktree
 from untilgreen.engine.store import RunFolder
 from untilgreen.engine.worktrees import worktree_of
 from untilgreen.errors import WorkspaceNotReady
@@ -35,16 +35,11 @@ async def commit_result(
 
 async def result_tree(state: RunState, workspace: GitWorkspace, snapshot: str) -> str:
     """What the agent made of what the run began with; what setup left behind is nobody's change."""
-    first, merging = state.snapshot_of(0), Merging(workspace)
-    if first is None or COMMIT not in state.plan.workspace:
+    first, where, merging = state.snapshot_of(0), state.plan.workspace, Merging(workspace)
+    if first is None or not in_worktree(state.plan):
         return snapshot
-    return await merging.carry(first, await began_with(state, workspace), snapshot)
-
-
-async def began_with(state: RunState, workspace: GitWorkspace) -> str:
-    """The tree of the lap that a run was forked from, or else of the commit that it began with."""
-    where = state.plan.workspace
-    return str(where.get(TREE) or await Merging(workspace).tree(where[COMMIT]))
+    began = where.get(TREE) or await merging.tree(where[COMMIT])
+    return await merging.carry(first, str(began), snapshot)
 
 
 def _message(state: RunState, end: Conclude) -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from untilgreen.core.decision import Ask, Continue, Finish
 from untilgreen.core.events import Event
 from untilgreen.core.limits import Limits
-from untilgreen.core.model import ErrorClass, Finding, Outcome, Verdict
+from untilgreen.core.model import Change, ErrorClass, Finding, Outcome, Verdict
 from untilgreen.core.rules import Signal
 from untilgreen.core.standing import Standing, Tally
 from untilgreen.core.state import Best
@@ -97,6 +97,27 @@ class Result(Line, frozen=True, kw_only=True, tag="result"):
     question: Ask | None
     iterations: list[Lap]
     head: str
+
+
+class ConflictShown(Struct, frozen=True, kw_only=True):
+    """A path that both sides changed."""
+
+    path: str
+    why: str
+    text: str
+    """The file with both sides between markers; empty where it is no text."""
+
+
+class AppliedLine(Line, frozen=True, kw_only=True, tag="applied"):
+    """What `apply` did, or would do."""
+
+    run: str
+    snapshot: str
+    written: bool
+    changes: tuple[Change, ...]
+    conflicts: tuple[ConflictShown, ...]
+    kept: tuple[str, ...]
+    exit_code: int
 
 
 class RunLine(Line, frozen=True, kw_only=True, tag="run"):

@@ -22,6 +22,7 @@ LINES: tuple[type[output.Line], ...] = (
     output.EventLine,
     output.Result,
     output.RunLine,
+    output.AppliedLine,
     output.VerdictLine,
     output.CheckResult,
     output.PluginLine,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,6 +11,7 @@ from typing import NamedTuple
 from untilgreen.workspace.git import GitWorkspace
 from untilgreen.workspace.index import ABSENT, SUBMODULE, Difference, Index, differences
 from untilgreen.workspace.plumbing import Git, shown
+from untilgreen.workspace.restoring import in_the_way
 from untilgreen.workspace.seed import REGULAR
 
 BROKEN = 128
@@ -34,7 +36,7 @@ class Merged(NamedTuple):
 
 
 class Merging:
-    """Merges trees of one workspace; the work tree is not looked at."""
+    """Merges trees of one workspace."""
 
     def __init__(self, workspace: GitWorkspace) -> None:
         self._workspace = workspace
@@ -56,11 +58,12 @@ class Merging:
             return await Index(git, shadow.index).changed_tree(ours, entries) if entries else ours
 
     async def merge(self, base: str, ours: str, theirs: str, label: str) -> Merged:
-        """Both sides' changes since base."""
+        """Both sides' changes since base; ours is what is on disk, apart from what git ignores."""
         shadow = await self._workspace._ready()
         async with shadow.alone() as git:
-            mine = _Mine(await differences(git, base, ours))
+            mine = _Mine(await differences(git, base, ours), shadow.ground.top)
             changes = [each for each in await differences(git, base, theirs) if not mine.has(each)]
+            mine.expect(changes)
             entries, conflicts = [], []
             with TemporaryDirectory(prefix="merge-", dir=shadow.path) as scratch:
                 files = _Files(git, Path(scratch), label)
@@ -79,11 +82,14 @@ Entry = tuple[bytes, bytes, bytes]
 class _Mine:
     """What the first side changed."""
 
-    def __init__(self, changes: Sequence[Difference]) -> None:
+    def __init__(self, changes: Sequence[Difference], top: Path) -> None:
+        self._top = os.fsencode(top)
         self._changes = {each.path: each for each in changes}
         there = [each.path for each in changes if not each.deleted]
         self._folders = {above: path for path in there for above in _above(path)}
         self._files = set(there)
+        self._leaving: list[Difference] = []
+        self._crowded = False
 
     def at(self, path: bytes) -> Difference | None:
         """What became of a path."""
@@ -99,7 +105,19 @@ class _Mine:
         if change.deleted:
             return None
         found = next((above for above in _above(change.path) if above in self._files), None)
-        return found or self._folders.get(change.path)
+        return found or self._folders.get(change.path) or self._ignored(change)
+
+    def expect(self, changes: Sequence[Difference]) -> None:
+        """Look whether files that are in no tree lie where the other side brings some."""
+        alone = [each for each in changes if each.path not in self._changes]
+        self._leaving = [each for each in alone if each.deleted]
+        self._crowded = any(in_the_way(self._top, alone))
+
+    def _ignored(self, change: Difference) -> bytes | None:
+        if not self._crowded:
+            return None
+        obstacles, blocked = in_the_way(self._top, [change, *self._leaving])
+        return min(obstacles | blocked, default=None)
 
 
 def _above(path: bytes) -> list[bytes]:

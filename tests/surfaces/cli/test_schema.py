@@ -108,6 +108,7 @@ CALLS: dict[str, Callable[[Cli], object]] = {
     "show": after_a_run("show"),
     "why": after_a_run("why"),
     "verify": after_a_run("verify"),
+    "apply": after_a_run("apply"),
     "backtest": _backtest,
     "follow": after_a_run("follow", code=3),
     "fingerprint": _fingerprint,

@@ -37,7 +37,7 @@ def diff(
     place: Place = HERE,
 ) -> int:
     """Show what a run, or some of its laps, changed, as a unified diff."""
-    name, first, second = _laps(run)
+    name, first, second = laps(run)
     folder = place.find(name)
 
     async def look() -> str:
@@ -63,7 +63,7 @@ def restore(
 ) -> int:
     """Put the files of a lap back into the directory; what is there now is kept first."""
     refuse_agents("restore")
-    name, lap, second = _laps(run)
+    name, lap, second = laps(run)
     if second is not None or (snapshot is not None and lap is not None):
         raise UserError(f"Only one state of the files can be brought back. Name one: {name}@{lap}.")
     folder = place.find(name)
@@ -74,7 +74,7 @@ def restore(
         if snapshot is None and lap is None:
             raise UserError(f"Which lap? Write it like {state.run}@3 or {state.run}@best.")
         if snapshot is None:
-            target, what = _snapshot(state, lap or BEST), f"lap {_number(state, lap or BEST)}"
+            target, what = snapshot_of(state, lap or BEST), f"lap {lap_number(state, lap or BEST)}"
         else:
             target = await kept_tree(state, folder, snapshot)
             what = f"snapshot {target[:12]}"
@@ -89,7 +89,7 @@ def restore(
     return 0
 
 
-def _laps(text: str) -> tuple[str, str | None, str | None]:
+def laps(text: str) -> tuple[str, str | None, str | None]:
     """`RUN`, `RUN@3`, `RUN@1..3`; `@last` may stand for the run."""
     head, at, rest = ("@last", "@", text[len("@last@") :]) if text.startswith("@last@") else (text, "", "")
     if not at and text != "@last":
@@ -108,20 +108,22 @@ def _ends(state: RunState, first: str | None, second: str | None) -> tuple[str, 
             raise UserError(f"Run {state.run} has kept no files yet.")
         return start, last
     if second is not None:
-        return _snapshot(state, first), _snapshot(state, second)
-    number = _number(state, first)
+        return snapshot_of(state, first), snapshot_of(state, second)
+    number = lap_number(state, first)
     before = state.iterations[number - 1].base if 0 < number <= len(state.iterations) else None
-    return before or _snapshot(state, "0"), _snapshot(state, first)
+    return before or snapshot_of(state, "0"), snapshot_of(state, first)
 
 
-def _number(state: RunState, lap: str) -> int:
+def lap_number(state: RunState, lap: str) -> int:
+    """The number of a lap that may be called `best`."""
     if lap == BEST:
         return state.best.lap if state.best else 0
     return int(lap)
 
 
-def _snapshot(state: RunState, lap: str) -> str:
-    found = state.snapshot_of(_number(state, lap))
+def snapshot_of(state: RunState, lap: str) -> str:
+    """What a lap left behind, by its number or `best`."""
+    found = state.snapshot_of(lap_number(state, lap))
     if found is None:
         raise UserError(f"Run {state.run} has no lap {lap}; it has 0 to {len(state.iterations)}.")
     return found
