@@ -45,22 +45,38 @@ def test_toml_examples_are_valid_specs(text: str, tmp_path: Path) -> None:
 def test_the_tutorial_works_from_its_first_line_to_its_last(tmp_path: Path) -> None:
     script = "\n".join(code for name, code in blocks("sh") if "tutorial" in name)
     script = script.replace("untilgreen check", "! untilgreen check", 1)
-    bin_dir = Path(sys.executable).parent
+
+    seen = run_script(script, tmp_path)
+
+    assert seen.count("converged: all required gates pass in lap 2") == 3
+    assert "stuck: cycle in laps" in seen
+    assert "+    return a + b" in seen
+
+
+@pytest.mark.parametrize("page", ["strategy", "detector", "gate"])
+def test_a_page_about_extending_works_from_its_first_line_to_its_last(page: str, tmp_path: Path) -> None:
+    """Blocks that begin with a file's name are that file; shell blocks are run in order."""
+    for match in FENCE.finditer((ROOT / "docs" / "extend" / f"{page}.md").read_text()):
+        title, _, _ = match[2].partition("\n")
+        if match[1] in ("python", "toml"):
+            (tmp_path / title.removeprefix("# ")).write_text(match[2])
+        elif match[1] == "sh":
+            run_script(match[2], tmp_path)
+
+
+def run_script(script: str, place: Path) -> str:
+    """What a reader would see who types it."""
     env = {
         **os.environ,
-        "PATH": f"{bin_dir}:{os.environ['PATH']}",
-        "UNTILGREEN_STATE_DIR": str(tmp_path / "state"),
-        "HOME": str(tmp_path),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "UNTILGREEN_STATE_DIR": str(place.parent / f"{place.name}-state"),
+        "HOME": str(place.parent / f"{place.name}-home"),
     }
-
-    ran = subprocess.run(
-        ["/bin/sh", "-eu", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    done = subprocess.run(
+        ["/bin/sh", "-eu", "-c", script], cwd=place, env=env, capture_output=True, text=True, check=False
     )
-
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert ran.stdout.count("converged: all required gates pass in lap 2") == 3
-    assert "stuck: cycle in laps" in ran.stdout
-    assert "+    return a + b" in ran.stdout
+    assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
+    return done.stdout
 
 
 def test_every_link_in_the_docs_leads_somewhere() -> None:

@@ -127,7 +127,8 @@ def _plugins(kind: Kind) -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
-    return "unset" if value is None else repr(value)
+    text = repr(value)
+    return "unset" if value is None else "empty" if text.startswith("<") else text
 
 
 PAGES = {"cli.md": cli_page, "spec.md": spec_page}
