@@ -17,6 +17,7 @@ LONGEST_RUNNER = 150
 
 PURE = {
     "__future__",
+    "binascii",
     "collections",
     "collections.abc",
     "dataclasses",
