@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from untilgreen.core.secrets import Secrets
 from untilgreen.process.capture import Ends, Kept, Lines, Output
 
 chunks = st.lists(st.binary(max_size=40), max_size=12)
@@ -112,7 +113,7 @@ def test_a_line_that_is_too_long_is_cut_and_says_so(pieces: list[bytes]) -> None
 
 def test_all_three_take_the_same_output(tmp_path: Path) -> None:
     lines: list[str] = []
-    with Output(tmp_path / "kept", lines.append, 100) as output:
+    with Output(tmp_path / "kept", lines.append, 100, Secrets({})) as output:
         output.take(b"one\ntwo")
 
     assert (tmp_path / "kept").read_bytes() == b"one\ntwo"
@@ -128,7 +129,7 @@ def test_a_listener_that_failed_is_not_called_again_but_the_file_is_put_in_order
 
     with (
         pytest.raises(LookupError, match=re.escape("one")),
-        Output(tmp_path / "kept", fails, 100) as output,
+        Output(tmp_path / "kept", fails, 100, Secrets({})) as output,
     ):
         output.take(b"one\ntwo")
 

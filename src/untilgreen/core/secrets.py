@@ -83,11 +83,15 @@ class Secrets:
                 raw = shape.sub(_TOKEN.encode(), raw)
         return raw
 
-    def veil(self, text: str) -> str:
-        """The text with the values of variables as `${NAME}`, and without tokens."""
+    def name(self, text: str) -> str:
+        """The text with the values of variables as `${NAME}`."""
         for value, name in sorted(self._values.items(), key=lambda pair: -len(pair[0])):
             text = text.replace(value, f"${{{name}}}")
-        return self.cut(text)
+        return text
+
+    def veil(self, text: str) -> str:
+        """The same, and without tokens."""
+        return self.cut(self.name(text))
 
     def open_end(self, raw: bytes) -> int:
         """How many of the last bytes may be the beginning of a secret."""

@@ -28,6 +28,7 @@ from untilgreen.engine.runner import Runner
 from untilgreen.engine.seat import INSIDE, Seat
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
+from untilgreen.engine.veil import secrets_of, veiled
 from untilgreen.errors import JournalError, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
 from untilgreen.ports import Clock
@@ -46,11 +47,16 @@ def _unheard(sentence: str) -> None:
     """Nobody listens."""
 
 
-async def start(plan: Plan, store: Store, clock: Clock | None = None) -> RunFolder:
+async def start(
+    plan: Plan, store: Store, clock: Clock | None = None, *, warn: Callable[[str], None] = _unheard
+) -> RunFolder:
     """Make a run out of a plan; nothing is driven yet."""
     now, begin = (clock or SystemClock()).now(), Path(plan.workspace[wiring.START])
     plan, root = await worktrees.with_beginning(plan), await git_root(begin)
-    folder = store.create(now, workspace=begin, git_root=root, title=plan.title)
+    kept, said = veiled(plan)
+    if said:
+        warn(said)
+    folder = store.create(now, workspace=begin, git_root=root, title=kept.title)
     try:
         if worktrees.worktree_of(plan, folder) is None:
             with DirectoryClaim(root or begin, run=folder.id, state_dir=store.state_dir):
@@ -59,7 +65,7 @@ async def start(plan: Plan, store: Store, clock: Clock | None = None) -> RunFold
     except BaseException:  # also a Ctrl-C: half a run is none
         shutil.rmtree(folder.path)
         raise
-    started = RunStarted(at=now, run=folder.id, plan=plan, version=__version__)
+    started = RunStarted(at=now, run=folder.id, plan=kept, version=__version__)
     await FileJournal(folder.journal).append(started)
     return folder
 
@@ -139,6 +145,7 @@ def _parts(
         files=FolderFiles(folder, watchers),
         agent_env=mark,
         gate_env=mark,
+        secrets=secrets_of(plan),
     )
 
 

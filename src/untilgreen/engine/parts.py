@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from untilgreen.core.decide import Policy
+from untilgreen.core.secrets import Secrets
 from untilgreen.core.state import RunState
 from untilgreen.core.step import Conclude
 from untilgreen.ports import Activity, Agent, Clock, Gate, Workspace
@@ -78,5 +80,7 @@ class Parts:
     files: Files = field(default_factory=NoFiles)
     agent_env: Mapping[str, str] = field(default_factory=dict)
     gate_env: Mapping[str, str] = field(default_factory=dict)
+    secrets: Secrets = field(default_factory=lambda: Secrets(os.environ))
+    """What is cut out of every event before it is written."""
     deliver: Callable[[RunState, Conclude], Awaitable[str | None]] = _nothing_to_deliver
     """Makes a commit of the result, before the run is over, where it has a place of its own."""

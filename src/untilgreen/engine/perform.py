@@ -47,6 +47,7 @@ from untilgreen.engine.gating import check_stage
 from untilgreen.engine.meanwhile import saved_between_turns
 from untilgreen.engine.parts import Parts
 from untilgreen.engine.seat import Seat
+from untilgreen.engine.veil import without_secrets
 from untilgreen.errors import AgentUnavailable
 from untilgreen.ports import Desk
 
@@ -182,7 +183,7 @@ async def _turn(step: Work, driver: Driver, brief: Brief) -> Reply:
         seconds=seconds,
         silence=silence(driver.state.plan.limits, streams=getattr(agent, "streams", False)),
         env=parts.agent_env,
-        report=lambda activity: parts.files.report(step.lap, activity),
+        report=lambda activity: parts.files.report(step.lap, without_secrets(activity, parts.secrets)),
         transcript=parts.files.transcript(step.lap, step.attempt),
         tree=parts.files.tree("turn"),
     )

@@ -18,6 +18,7 @@ from untilgreen.engine.bus import Bus
 from untilgreen.engine.parts import Parts
 from untilgreen.engine.perform import perform
 from untilgreen.engine.seat import Seat
+from untilgreen.engine.veil import without_secrets
 from untilgreen.errors import JournalError, UntilgreenError
 from untilgreen.ports import Journal
 
@@ -88,6 +89,7 @@ class Runner:
             self._look_up()
 
     async def _write(self, event: Event) -> None:
+        event = without_secrets(event, self.parts.secrets)
         state = apply(self._state, event)
         await self.journal.append(event)
         self._state, self._recorded = state, self._recorded + 1

@@ -5,6 +5,7 @@ A plan has all that is needed to make them again, so the same run can go on afte
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from untilgreen.core.decide import Policy
 from untilgreen.core.defaults import promise_of, tuned, with_claim
 from untilgreen.core.model import CLAIM_GATE, INTEGRITY_GATE, JUDGE_GATE, GateSpec, PartSpec, Plan
 from untilgreen.core.rules import Detector
+from untilgreen.core.secrets import unveil
+from untilgreen.engine.veil import unveiled
 from untilgreen.errors import ConfigError, JournalError, UserError
 from untilgreen.gates.integrity import IntegrityGate
 from untilgreen.gates.integrity.rerun import Make, repeated, seconds
@@ -233,7 +236,7 @@ def _known_gate(gate: GateSpec, base: Path) -> GateSpec:
 
 def _made_gate(gate: GateSpec, base: Path, copies: Mapping[str, Path]) -> Created:
     """A gate of its kind; a judge gets its agent in place of the agent's name."""
-    options = dict(gate.options)
+    options = unveiled(gate.options)
     if gate.kind == JUDGE_GATE and "agent" in options:
         options["agent"] = _create("agent", _reviewer(gate), base, copies)
     return registry.create("gate", gate.kind, options, base=base, copies=copies)
@@ -244,4 +247,5 @@ def _reviewer(gate: GateSpec) -> PartSpec:
 
 
 def _create(kind: Kind, each: PartSpec, base: Path, copies: Mapping[str, Path]) -> Any:
-    return registry.create(kind, each.use or each.name, each.options, base=base, copies=copies).object
+    use = unveil(each.use or each.name, os.environ)
+    return registry.create(kind, use, unveiled(each.options), base=base, copies=copies).object

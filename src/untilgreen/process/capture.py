@@ -12,6 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
+from untilgreen.core.secrets import Secrets, Strainer
+
 KEPT_BYTES = 64_000_000
 """The most that one file keeps of an output."""
 ENDS_BYTES = 1_000_000
@@ -169,8 +171,11 @@ class Lines:
 class Output:
     """One stream of output, for all who may want it."""
 
-    def __init__(self, keep: Path | None, listener: Callable[[str], None] | None, longest: int) -> None:
+    def __init__(
+        self, keep: Path | None, listener: Callable[[str], None] | None, longest: int, secrets: Secrets
+    ) -> None:
         self.ends = Ends()
+        self._strainer = Strainer(secrets)
         self._kept = Kept(keep) if keep else None
         self._lines = Lines(listener, longest) if listener else None
 
@@ -180,13 +185,17 @@ class Output:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._pass_on(self._strainer.close())
         if self._kept:
             self._kept.close()
         if self._lines and error is None:
             self._lines.close()
 
     def take(self, chunk: bytes) -> None:
-        """The next bytes."""
+        """The next bytes, which nobody gets to see before secrets are cut out."""
+        self._pass_on(self._strainer.take(chunk))
+
+    def _pass_on(self, chunk: bytes) -> None:
         self.ends.take(chunk)
         if self._kept:
             self._kept.take(chunk)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from anyio import current_time
 
+from untilgreen.core.secrets import Secrets
 from untilgreen.process.adoption import housed
 from untilgreen.process.capture import LONGEST_LINE, Output
 from untilgreen.process.note import forget
@@ -86,9 +88,10 @@ async def run(
     """
     began = current_time()
     pulse = Pulse(began)
+    secrets = Secrets({**os.environ, **(env or {})})
     with ExitStack() as stack:
-        output = stack.enter_context(Output(keep, on_line, longest_line))
-        errors = stack.enter_context(Output(keep_errors, on_error_line, longest_line))
+        output = stack.enter_context(Output(keep, on_line, longest_line, secrets))
+        errors = stack.enter_context(Output(keep_errors, on_error_line, longest_line, secrets))
         given = stdin is not None
         child = await start(
             argv, cwd=cwd, env=env or {}, has_input=given, merge=merge, note=note, fence=fence

@@ -67,7 +67,7 @@ def run(
     store = place.store()
 
     async def begin() -> RunFolder:
-        return await start(plan, store)
+        return await start(plan, store, warn=lambda sentence: tell(f"note: {sentence}"))
 
     folder = anyio.run(begin)
     if detach:
