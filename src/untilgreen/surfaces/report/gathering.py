@@ -5,6 +5,7 @@ from __future__ import annotations
 from untilgreen.core.state import RunState
 from untilgreen.engine.store import RunFolder
 from untilgreen.engine.trees import workspace_of
+from untilgreen.engine.veil import secrets_of
 from untilgreen.errors import UntilgreenError
 from untilgreen.ports import Workspace
 from untilgreen.surfaces.report.content import WHOLE, Report, gather
@@ -20,13 +21,13 @@ async def report_on(folder: RunFolder, state: RunState, head: str, *, flags: str
 
 
 async def _diffs(state: RunState, workspace: Workspace) -> dict[int, str]:
-    found = {}
+    found, secrets = {}, secrets_of(state.plan)
     for lap in state.iterations:
         if lap.base and lap.snapshot and lap.moved:
-            found[lap.number] = await workspace.diff(lap.base, lap.snapshot)
+            found[lap.number] = secrets.cut(await workspace.diff(lap.base, lap.snapshot))
     first, last = state.snapshot_of(0), state.final_snapshot or state.tree
     if first and last and first != last:
-        found[WHOLE] = await workspace.diff(first, last)
+        found[WHOLE] = secrets.cut(await workspace.diff(first, last))
     return found
 
 

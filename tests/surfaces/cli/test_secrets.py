@@ -1,0 +1,83 @@
+"""What must not be written down is nowhere in what a run leaves, in whatever way it came there."""
+
+import base64
+from pathlib import Path
+
+from tests.surfaces.cli.helpers import Cli, write
+
+SECRET = "hunter2-hunter2-hunter2"
+# In pieces, so that nobody takes this file for one that leaks.
+TOKEN = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"
+VARIABLES = {"SERVICE_TOKEN": SECRET}
+AGENT = """\
+cat > /dev/null
+printf 'I use %s' "${SERVICE_TOKEN%2-*}"; sleep 0.1; printf '%s now\\n' "${SERVICE_TOKEN##*2-hunter}"
+echo "I use $SERVICE_TOKEN" >&2
+printf 'basic %s\\n' "$(printf 'me:%s' "$SERVICE_TOKEN" | base64)"
+echo x > "made-with-$SERVICE_TOKEN.txt"
+exit 0
+"""
+GATE = """\
+echo "https://me:$SERVICE_TOKEN@example.org/ said no" TOKEN_HERE
+printf '<testsuite tests="1"><testcase name="t"><failure message="%s"/></testcase></testsuite>' \
+    "$SERVICE_TOKEN" > r.xml
+exit 1
+"""
+
+
+def leaks(place: Path, *secrets: str) -> list[str]:
+    """The files of runs in which a secret stands or whose name has one; snapshots are the user's files."""
+    forms = [secret.encode() for secret in secrets]
+    forms += [base64.b64encode(b"me:" + form)[4:28] for form in forms]
+    found = [path for path in place.rglob("*") if path.is_file() and "workspace" not in path.parts]
+    assert found, "there is nothing to look at"
+    return [
+        str(path.relative_to(place))
+        for path in found
+        if any(form in path.read_bytes() or form in str(path).encode() for form in forms)
+    ]
+
+
+def test_a_secret_is_in_nothing_that_a_run_leaves_behind(cli: Cli) -> None:
+    write(cli.tmp, {"gate.sh": GATE.replace("TOKEN_HERE", TOKEN)})
+    done = cli(
+        *("run", f"Log in with {TOKEN} or {SECRET}.", "-a", cli.agent(AGENT), "--json"),
+        *("-g", f"login=LOGIN={SECRET} sh {cli.tmp}/gate.sh", "--set", 'gates.login.report="r.xml"'),
+        *("--max-iterations", "2"),
+        env=VARIABLES,
+    )
+    shown = cli("show", "@last", "--json", env=VARIABLES)
+    report = cli("report", "@last", "--format", "html", env=VARIABLES)
+
+    assert done.code == 3, done.err
+    assert "The task holds a secret" in done.err
+    assert leaks(cli.runs, SECRET, TOKEN) == []
+    for text in (done.out, done.err, shown.out, report.out):
+        assert SECRET not in text
+        assert TOKEN not in text
+    assert "[SERVICE_TOKEN was cut out]" in done.out
+    assert (cli.place / f"made-with-{SECRET}.txt").exists()
+
+
+def test_a_secret_in_a_gate_is_kept_as_its_name_and_used_as_it_was(cli: Cli) -> None:
+    gate = ("-g", f'login=test "{SECRET}" = "$SERVICE_TOKEN" && test -e done.txt')
+    red = cli(
+        "run", "Log in.", "-a", cli.agent("cat > /dev/null\n"), *gate, "--max-iterations", "1", env=VARIABLES
+    )
+    green = cli("run", "Log in.", "-a", cli.agent("cat > /dev/null\ntouch done.txt\n"), *gate, env=VARIABLES)
+    again = cli("verify", "@last", env=VARIABLES)
+
+    assert (red.code, green.code, again.code) == (3, 0, 0)
+    assert leaks(cli.runs, SECRET) == []
+
+
+def test_the_same_output_without_a_secret_is_left_as_it_is(cli: Cli) -> None:
+    write(cli.tmp, {"gate.sh": GATE.replace("TOKEN_HERE", TOKEN)})
+    cli(
+        *("run", "Log in.", "-a", cli.agent(AGENT), "-g", f"login=sh {cli.tmp}/gate.sh"),
+        *("--max-iterations", "1"),
+        env={"SERVICE_NUMBER": SECRET, "SERVICE_TOKEN": "short"},
+    )
+
+    assert leaks(cli.runs, TOKEN) == []
+    assert leaks(cli.runs, "https://me:short@example.org/ said no") != []
