@@ -1,0 +1,11 @@
+#!/bin/sh
+# Reads its brief on stdin, and mends the first thing that the brief says is failing.
+brief=$(cat)
+if echo "$brief" | grep -q '^- .*test_add'; then
+    sed -i.bak 's/a - b/a + b/' calculator.py
+    echo "add() subtracted; now it adds."
+else
+    sed -i.bak 's/a + a + 1/a + a/' calculator.py
+    echo "double() added one too many."
+fi
+rm -f calculator.py.bak

@@ -1,0 +1,15 @@
+"""Reads its brief and does what is asked for first: the quiet gate before the tests."""
+
+import sys
+from pathlib import Path
+
+brief, module = sys.stdin.read(), Path("greeting.py")
+text = module.read_text()
+if "greeting.py prints" in brief:
+    module.write_text("".join(line for line in text.splitlines(keepends=True) if "print(" not in line))
+    print("It prints no longer.")
+elif "test_it_greets_politely" in brief:
+    module.write_text(text.replace('"Hello " + name', 'f"Hello, {name}!"'))
+    print("It greets politely.")
+else:
+    print("Let me see what fails.")

@@ -1,0 +1,22 @@
+"""A gate of our own: no debug output."""
+
+from dataclasses import dataclass
+
+from untilgreen import Finding, Site, Verdict
+
+
+@dataclass(frozen=True)
+class NoPrint:
+    """Fails while a module prints."""
+
+    allowed: tuple[str, ...] = ()
+
+    async def check(self, workspace: Site) -> Verdict:
+        """One finding for each module."""
+        loud = [
+            path.name
+            for path in sorted(workspace.root.glob("*.py"))
+            if path.name not in (*self.allowed, "checks.py") and "print(" in path.read_text()
+        ]
+        findings = tuple(Finding(id=name, message=f"{name} prints", file=name) for name in loud)
+        return Verdict(status="fail" if findings else "pass", findings=findings)

@@ -1,0 +1,3 @@
+def greet(name):
+    print("debug", name)
+    return "Hello " + name
