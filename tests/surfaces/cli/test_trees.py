@@ -117,7 +117,7 @@ def test_restore_is_refused_while_a_run_works_there(cli: Cli) -> None:
     assert (cli.place / "count.txt").read_text() == "1\n"
 
 
-@pytest.mark.parametrize("mark", ["UNTILGREEN_INSIDE", "CLAUDECODE"])
+@pytest.mark.parametrize("mark", ["UNTILGREEN_INSIDE", "CLAUDECODE", "GEMINI_CLI"])
 def test_an_agent_may_neither_answer_nor_restore(
     cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch, mark: str
 ) -> None:

@@ -13,7 +13,16 @@ from untilgreen.errors import UserError
 from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.say import ascii_only, out
 
-AGENT_MARKS = (INSIDE, "CLAUDECODE")
+AGENT_MARKS = (
+    INSIDE,
+    "CLAUDECODE",
+    "CODEX_THREAD_ID",
+    "CURSOR_AGENT",
+    "GEMINI_CLI",
+    "GOOSE_TERMINAL",
+    "OPENCODE",
+    "QWEN_CODE",
+)
 """Variables that tell that a command was started by an agent: set by us, and by agents themselves."""
 
 
