@@ -20,6 +20,7 @@ from untilgreen.core.events import RunStarted
 from untilgreen.errors import JournalError, UserError
 from untilgreen.journal.codec import decode
 from untilgreen.journal.disk import sync_folder
+from untilgreen.workspace.remove import remove_tree
 
 LAST = "@last"
 """The newest run of the directory one is in."""
@@ -31,6 +32,7 @@ _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 _AS_MEANT = str.maketrans("oil", "011")
 _ID = re.compile(rf"[{_LETTERS}]{{9,}}")
 _SHOWN = 10
+_GONE = ".gone-"
 
 
 class Meta(Struct, frozen=True, kw_only=True):
@@ -171,6 +173,20 @@ class Store:
             return found
         here = workspace.resolve()
         return [run for run in found if run.meta().in_reach(here)]
+
+    def forget(self, run: RunFolder) -> None:
+        """Remove a run's folder; by a rename first, so that nobody ever meets half of it."""
+        with self.used():
+            gone = run.path.with_name(f"{_GONE}{run.id}")
+            run.path.replace(gone)
+            sync_folder(self._runs)
+            remove_tree(gone)
+
+    def sweep(self) -> None:
+        """Remove what was left of folders when their removal was cut off."""
+        with self.used():
+            for path in self._runs.glob(f"{_GONE}*"):
+                remove_tree(path)
 
     def find(self, text: str, workspace: Path) -> RunFolder:
         """The run with that id, or the only one whose id begins so, or `@last`."""

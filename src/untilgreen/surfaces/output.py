@@ -120,6 +120,16 @@ class AppliedLine(Line, frozen=True, kw_only=True, tag="applied"):
     exit_code: int
 
 
+class PrunedLine(Line, frozen=True, kw_only=True, tag="pruned"):
+    """What `prune` did with one run, or would do."""
+
+    run: str
+    action: str
+    why: str
+    left: tuple[str, ...]
+    """What was not removed, because somebody works with it."""
+
+
 class RunLine(Line, frozen=True, kw_only=True, tag="run"):
     """One row of `list`; a damaged run has only its status and the reason."""
 

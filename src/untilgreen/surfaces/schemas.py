@@ -23,6 +23,7 @@ LINES: tuple[type[output.Line], ...] = (
     output.Result,
     output.RunLine,
     output.AppliedLine,
+    output.PrunedLine,
     output.VerdictLine,
     output.CheckResult,
     output.PluginLine,

@@ -44,6 +44,10 @@ class DirectoryClaim:
             os.close(self._descriptor)
             self._descriptor = None
 
+    def forget(self) -> None:
+        """Remove what tells of a directory that is gone for good."""
+        self._file.unlink(missing_ok=True)
+
     def __enter__(self) -> Self:
         self.acquire()
         return self

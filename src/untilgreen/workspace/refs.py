@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from anyio import CancelScope
 
 from untilgreen.workspace.plumbing import Git
 
 ATTEMPTS = 3
+BEFORE = "before-"
+"""How labels of trees begin that are somebody's way back."""
 _NOT_IN_A_REF = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -70,6 +73,19 @@ class Refs:
             await self._git("update-ref", "--stdin", given=listed)
         self._known.clear()
         self._owed.clear()
+
+    async def thin(self, trees: Collection[str], *, dry_run: bool = False) -> int:
+        """Give up every tree but these and what a restore or an apply kept before it; how many there were."""
+        doomed = {
+            ref: tree
+            for ref, tree in (await self._listed()).items()
+            if tree not in trees and not ref.removeprefix(self._folder).startswith(BEFORE)
+        }
+        if doomed and not dry_run:
+            given = "".join(f"delete {ref} {tree}\n" for ref, tree in doomed.items())
+            with CancelScope(shield=True):
+                await self._git("update-ref", "--stdin", given=given.encode())
+        return len(doomed)
 
     async def _keep_beside(self, tree: str, ref: str) -> None:
         taken = await self._listed()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import stat
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +11,7 @@ from anyio import CancelScope, to_thread
 
 from untilgreen.workspace.busy import alone
 from untilgreen.workspace.plumbing import Git
+from untilgreen.workspace.remove import remove_tree
 
 NOBODY = {
     f"GIT_{role}_{what}": value
@@ -154,18 +153,3 @@ class Worktree:
             if ours:
                 found.append(admin)
         return found
-
-
-def remove_tree(path: Path) -> None:
-    """Remove a directory, also one with directories in it that nobody may write."""
-    try:
-        shutil.rmtree(path)
-    except FileNotFoundError:
-        return
-    except PermissionError:
-        for folder, inner, _ in os.walk(path):
-            here = Path(folder)
-            for each in (here, *(here / name for name in inner)):
-                if not each.is_symlink():
-                    each.chmod(stat.S_IRWXU)
-        shutil.rmtree(path)

@@ -32,6 +32,7 @@ VERBS = {
     "diff": ("trees:diff", "Show what a run, or some of its laps, changed."),
     "restore": ("trees:restore", "Put the files of a lap back into the directory."),
     "apply": ("apply:apply", "Bring the result of a run into your files."),
+    "prune": ("prune:prune", "Remove old runs: their folders, worktrees, branches and snapshots."),
     "fingerprint": ("fingerprint:fingerprint", "Show what is seen in the output of a tool."),
     "trust": ("trusting:trust", "Look at what a repository's spec would run, and say that it may."),
     "init": ("init:init", "Write a spec for this directory, from what its files show."),
