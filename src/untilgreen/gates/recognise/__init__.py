@@ -53,7 +53,7 @@ TOOLS: Mapping[str, Tool] = {
     "ctest": Tool(ctest.read, (" Test ", " Memcheck ", "% tests ", "No tests were", "tests FAILED")),
     "rspec": Tool(rspec.read, (" example",)),
     "phpunit": Tool(phpunit.read, ("PHPUnit", "Assertions: ", "OK (", "No tests ")),
-    "maven": Tool(maven.read, ("[INFO]", "[WARNING]", "[ERROR]")),
+    "maven": Tool(maven.read, ("[INFO]", "[WARNING]", "[ERROR]", "T E S T S")),
     "tap": Tool(tap.read, ("TAP version 1", "1..")),
     "tsc": Tool(tsc.read, (" TS",)),
     "eslint": Tool(eslint.read, (" error ", " warning ", " problem", "Oops!")),

@@ -16,6 +16,14 @@ TOOL = "eslint"
 _ROW = re.compile(r" {1,12}(\d{1,7}):\d{1,7} {1,12}(error|warning) {1,12}(\S.*)$")
 _FILE = re.compile(r"(?:[A-Za-z]:)?[^\s:].{0,500}\.\w{1,20}$")
 _COUNT = re.compile(r"(?:✖|×|x) \d{1,9} problems? \(\d{1,9} errors?, \d{1,9} warnings?\)$")
+_COMPACT = re.compile(
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:].{0,500}?): line (?P<line>\d{1,7}), col \d{1,7}, "
+    r"(?P<level>Error|Warning) - (?P<said>\S.*?)(?: \((?P<rule>[\w@/.-]{1,100})\))?$"
+)
+_UNIX = re.compile(
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:].{0,500}?):(?P<line>\d{1,7}):\d{1,7}: (?P<said>\S.*?) "
+    r"\[(?P<level>Error|Warning)(?:/(?P<rule>[\w@/.-]{1,100}))?\]$"
+)
 _CRASH = "Oops! Something went wrong! :("
 _RULE = re.compile(r"@?[a-z][\w@/.-]{0,100}$")
 _ERROR = 2
@@ -32,6 +40,9 @@ def read(lines: Sequence[str]) -> Seen | None:
             if file:
                 said, rule = _parts(row[3])
                 found[row[2]].append(placed(file, int(row[1]), said, rule))
+        elif (flat := _COMPACT.match(line) or _UNIX.match(line)) is not None:
+            finding = placed(flat["file"], int(flat["line"]), flat["said"].rstrip("."), flat["rule"] or "")
+            found[flat["level"].lower()].append(finding)
         elif _COUNT.match(line):
             counted = True
         elif line == _CRASH:

@@ -12,6 +12,9 @@ from untilgreen.gates.recognise.shape import linted, placed
 from untilgreen.gates.seen import Seen
 
 _OUTCOME = re.compile(r" {0,200}--- (PASS|FAIL|SKIP): (\S{1,500}) \(\d{1,9}(?:\.\d{1,9})?s\)$")
+_SUMMED_UP = re.compile(r"=== (FAIL|SKIP): (\S{1,500}) (\S{1,500}) \(\d{1,9}(?:\.\d{1,9})?s\)$")
+"""As gotestsum repeats what failed; a package of its own module is a path from there."""
+_HANGING = re.compile(r"\t\t(Test\S{1,500}) \(\S{1,30}\)$")
 _RUN = re.compile(r"=== (?:RUN|CONT|NAME) {2,3}(\S{1,500})$")
 _PACKAGE = re.compile(r"(ok {2}|FAIL|\?   )\t(\S{1,500})(?:[\t ](.*))?$")
 _BUILDING = re.compile(r"# (\S{1,500})(?: \[\S{1,500}\])?$")
@@ -40,6 +43,7 @@ class _Reader:
         self.account = Account()
         self.running = ""
         self.building = ""
+        self.package = ""
         self.pending: list[tuple[str, str]] = []
         self.places: list[re.Match[str]] = []
         self.said: dict[str, str] = {}
@@ -50,6 +54,11 @@ class _Reader:
             self.running = outcome[2]
             self.pending.append((outcome[2], outcome[1]))
             self.account.known = True
+        elif (summed := _SUMMED_UP.match(line)) is not None:
+            self.running, self.package = summed[3], "" if summed[2] == "." else summed[2]
+            self.account.test(self.package, self.running, summed[1], "")
+        elif (hanging := _HANGING.match(line)) is not None and "timed out" in self.trouble:
+            self.pending.append((hanging[1], "FAIL"))
         elif (run := _RUN.match(line)) is not None:
             self.running = run[1]
             self.account.known = self.account.verbose = True
@@ -66,7 +75,9 @@ class _Reader:
 
     def _place(self, place: re.Match[str]) -> None:
         self.places.append(place)
-        if self.running:
+        if (self.package, self.running) in self.account.tests:
+            self.account.test(self.package, self.running, "FAIL", place[0].strip())
+        elif self.running:
             self.said.setdefault(self.running, place[0].strip())
         elif self.building:
             self.account.broken(self.building, placed(place[1], int(place[2]), place[3]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from untilgreen.core.model import Finding
@@ -10,6 +12,11 @@ from untilgreen.gates.seen import Seen
 
 TOOL = "go-test"
 _EMPTY = ("[no test files]", "[no tests to run]")
+
+
+def _above(tests: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The tests that these are subtests of, on every level; a subtest's own name may have slashes, too."""
+    return {(package, name[: slash.start()]) for package, name in tests for slash in re.finditer("/", name)}
 
 
 @dataclass
@@ -41,9 +48,9 @@ class Account:
             self.packages[name] = (word, trouble or rest)
 
     def seen(self) -> Seen:
-        parents = {(package, name.rpartition("/")[0]) for package, name in self.tests if "/" in name}
+        parents = _above(self.tests)
         red = {key for key, (outcome, _) in self.tests.items() if outcome == "FAIL"}
-        blamed = {(package, name.rpartition("/")[0]) for package, name in red if "/" in name}
+        blamed = _above(red)
         findings = [
             named(f"{package}.{name}" if package else name, self.tests[package, name][1])
             for package, name in self.tests

@@ -25,6 +25,7 @@ _PLACE = re.compile(r"(\S{1,500}):\[(\d{1,7}),\d{1,7}\] (\S.*)$")
 _LINE = re.compile(r"(\S{1,500}\.\w{1,10}):(\d{1,7}): (\S.*)$")
 _GOAL = re.compile(r"Failed to execute goal (\S{1,300})(?: \(.{1,100}?\))? on project (\S{1,100}): (\S.*)$")
 _VERSION = re.compile(r"(?<=:)\d[^:]{0,40}(?=:)")
+_OLD_HEAD = " T E S T S"
 _EMPTY = ("No tests to run.", "There are no tests to run.")
 _NONE_EXECUTED = ("No tests were executed!", "No tests matching pattern")
 
@@ -40,6 +41,8 @@ class _Account:
     ran: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     classes: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     empty: bool = False
+    bare: bool = False
+    """Surefire before 2.19 prints without levels."""
 
 
 def read(lines: Sequence[str]) -> Seen | None:
@@ -48,6 +51,10 @@ def read(lines: Sequence[str]) -> Seen | None:
     for number, line in enumerate(lines):
         if line.startswith("[") and (levelled := _LEVEL.match(line)) is not None:
             _line(account, levelled[1], levelled[2], lines, number)
+        elif line == _OLD_HEAD:
+            account.bare = True
+        elif account.bare and (_COUNTS.match(line) or _TEST.match(line)):
+            _line(account, "ERROR", line, lines, number)
     return _seen(account) if account.known else None
 
 
