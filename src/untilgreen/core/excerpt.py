@@ -14,6 +14,7 @@ FINDINGS_BYTES = 32_000
 MESSAGE_BYTES = 1_000
 EXCERPT_BYTES = 12_000
 MOST_DENIALS = 50
+_LONGEST_ESCAPE = 6
 DENIAL_BYTES = 200
 
 
@@ -35,6 +36,8 @@ def fit(text: str, budget: int) -> str:
     """Sound, and trimmed until it takes no more than so many bytes of JSON; escapes make that more."""
     text = kept = sound(text)
     length = len(text)
+    if length * _LONGEST_ESCAPE + 2 <= budget:
+        return kept
     while len(json.encode(kept)) > budget:
         length = min(length, budget) * 3 // 4
         kept = trim(text, length)

@@ -162,7 +162,7 @@ def complaints(reported: Seen | None, printed: Seen | None, text: str) -> tuple[
     for seen in (reported, printed):
         if seen is not None and seen.findings:
             return seen.findings
-    located = errors_in(text)
+    located = errors_in(text) if printed is not None else None  # who saw nothing at all saw no place either
     return located.findings if located is not None else ()
 
 

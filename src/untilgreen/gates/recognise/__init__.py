@@ -42,7 +42,7 @@ class Tool(NamedTuple):
 
 
 TOOLS: Mapping[str, Tool] = {
-    "pytest": Tool(pytest.read, (" in ", "===", "::", "%]", "ERROR", "FAILED", "PASSED", "conftest")),
+    "pytest": Tool(pytest.read, (*pytest.ENDS, "===", "::", "%]", "ERROR", "FAILED", "PASSED", "conftest")),
     "unittest": Tool(unittest.read, ("Ran ", " ...", "=====")),
     "jest": Tool(jest.read, ("FAIL ", "PASS ", "Test Suites: ", "No tests found")),
     "vitest": Tool(vitest.read, ("⎯⎯", "Test Files  ", "Tests  ", "No test ")),

@@ -17,6 +17,8 @@ from untilgreen.gates.recognise.pytest_lines import (
 from untilgreen.gates.recognise.pytest_session import SUMMARY, Block, Session, complaints, tally
 from untilgreen.gates.seen import Seen, distinct, gist, no_tests, steady
 
+ENDS = ("ed in ", "error in ", "errors in ", "warning in ", "warnings in ", "ran in ", "rerun in ", ") in ")
+"""What stands before the time in the line that ends a session; one of them is in every such line."""
 _TELLING = frozenset({"FAILURES", "ERRORS"})
 _CAPTURED = _TELLING | {"PASSES", "XPASSES"}
 _PROGRESS = re.compile(r"(?:(\S{1,300}\.py) )?([.FEsxXRu]*)(?![A-Za-z])( *(?:\[ *\d{1,3}%\])?$)?")
@@ -55,6 +57,12 @@ class _Reader:
 
     def feed(self, lines: Sequence[str]) -> None:
         for number, line in enumerate(lines):
+            if (
+                line[:1] == " "
+                and self.session.section in _CAPTURED
+                and not (_FATAL in line or _TIMEOUT in line)
+            ):
+                continue  # most lines are source code that a block shows
             title = bar_title(line) if line.startswith("=") else None
             if title is not None:
                 self._bar(title)
@@ -89,8 +97,6 @@ class _Reader:
     def _line(self, line: str) -> None:
         session = self.session
         in_blocks = session.section in _CAPTURED
-        if in_blocks and line[0] == " " and _FATAL not in line and _TIMEOUT not in line:
-            return  # most lines are source code that a block shows
         counts = None if session.begun and in_blocks else counts_of(line)  # once begun, its own has a bar
         if counts is not None:
             session.counts = counts
