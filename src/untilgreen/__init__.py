@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from untilgreen.core.strategies.hybrid import Hybrid as Hybrid
     from untilgreen.core.strategies.manual import Manual as Manual
     from untilgreen.core.strategies.ralph import Ralph as Ralph
+    from untilgreen.engine.api import run as run
+    from untilgreen.engine.api import run_sync as run_sync
+    from untilgreen.engine.api import running as running
+    from untilgreen.engine.handle import Handle as Handle
+    from untilgreen.errors import UntilgreenError as UntilgreenError
     from untilgreen.ports import Activity as Activity
     from untilgreen.ports import Agent as Agent
     from untilgreen.ports import Desk as Desk
@@ -51,6 +56,9 @@ _HOMES = {
     "untilgreen.core.strategies.hybrid": ("Hybrid",),
     "untilgreen.core.strategies.manual": ("Manual",),
     "untilgreen.core.strategies.ralph": ("Ralph",),
+    "untilgreen.engine.api": ("run", "run_sync", "running"),
+    "untilgreen.engine.handle": ("Handle",),
+    "untilgreen.errors": ("UntilgreenError",),
     "untilgreen.ports": ("Activity", "Agent", "Desk", "Gate", "Site"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

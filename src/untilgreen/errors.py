@@ -56,3 +56,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f"Did you mean {by_lower[close[0]]!r}?"
     return "Known: " + (", ".join(names) or "none") + "."
+
+
+def readable(text: str, what: str) -> str:
+    """Bytes that are no text can't be kept in a journal, nor shown."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UserError(f"{what} is not UTF-8: {text!r}. Write it in UTF-8.") from None
+    return text

@@ -39,6 +39,8 @@ class Request:
     taskless: bool = False
     """Whether the spec is only looked at, so that nothing has to be wanted."""
     env: Mapping[str, str] = field(default_factory=dict)
+    search: bool = True
+    """Whether the spec of the directory is looked for, where none is named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +82,7 @@ def _spec_file(request: Request) -> tuple[Path | None, str]:
         return _expanded(request.config).absolute(), str(request.config)
     if from_env:
         return _expanded(Path(from_env)).absolute(), f"{from_env} (from {PREFIX}CONFIG)"
-    path = find(request.start)
+    path = find(request.start) if request.search else None
     if path is None:
         return None, ""
     return path, path.name if path.parent == request.start.absolute() else str(path)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from typing import Any
 
 from untilgreen.config.lines import PART
 from untilgreen.config.schema import wants_text
-from untilgreen.errors import ConfigError
+from untilgreen.errors import ConfigError, UserError, readable
 
+_NAMED_GATE = re.compile(r"([A-Za-z][\w-]*)=(.*)", re.DOTALL)
 _SET = re.compile(rf"\s*(?P<key>{PART}(?:\s*\.\s*{PART})*)\s*=(?P<value>.*)", re.DOTALL)
 
 
@@ -47,3 +49,15 @@ def _split(key: str) -> tuple[str, ...]:
         ((name, inner),) = inner.items()
         path.append(name)
     return tuple(path)
+
+
+def gates_from(written: Sequence[str]) -> dict[str, Any]:
+    """Gates as they are given outside of a file: `name=command`, or a command that is its own name."""
+    gates: dict[str, Any] = {}
+    for each in written:
+        named = _NAMED_GATE.fullmatch(readable(each, "A gate"))
+        name, command = (named[1], named[2]) if named else (each, each)
+        if name in gates:
+            raise UserError(f"The gate {name!r} was given twice. Name them apart: NAME='{command}'.")
+        gates[name] = {"run": command}
+    return gates

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskStatus
 
 from untilgreen import __version__
+from untilgreen.core.brief import Brief
 from untilgreen.core.events import RunStarted
 from untilgreen.core.model import Plan
 from untilgreen.core.state import RunState
+from untilgreen.core.step import Conclude
 from untilgreen.engine import inbox, lock, wiring, worktrees
 from untilgreen.engine.bus import Bus, Listener
 from untilgreen.engine.clock import SystemClock
@@ -31,7 +34,7 @@ from untilgreen.engine.told import told
 from untilgreen.engine.veil import secrets_of, veiled
 from untilgreen.errors import JournalError, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
-from untilgreen.ports import Clock
+from untilgreen.ports import Clock, Workspace
 from untilgreen.process.note import GRACE_SECONDS, end_left_behind
 from untilgreen.workspace.claim import DirectoryClaim
 from untilgreen.workspace.git import GitWorkspace
@@ -47,18 +50,37 @@ def _unheard(sentence: str) -> None:
     """Nobody listens."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Own:
+    """What a program brings along in place of what the plan names."""
+
+    workspace: Workspace | None = None
+    compose: Callable[[RunState], Brief] | None = None
+    """What the agent is told in a lap."""
+
+
+AS_USUAL = Own()
+
+
 async def start(
-    plan: Plan, store: Store, clock: Clock | None = None, *, warn: Callable[[str], None] = _unheard
+    plan: Plan,
+    store: Store,
+    clock: Clock | None = None,
+    *,
+    warn: Callable[[str], None] = _unheard,
+    own: Own = AS_USUAL,
 ) -> RunFolder:
     """Make a run out of a plan; nothing is driven yet."""
     now, begin = (clock or SystemClock()).now(), Path(plan.workspace[wiring.START])
-    plan, root = await worktrees.with_beginning(plan), await git_root(begin)
+    root = await git_root(begin)
+    if own.workspace is None:
+        plan = await worktrees.with_beginning(plan)
     kept, said = veiled(plan)
     if said:
         warn(said)
     folder = store.create(now, workspace=begin, git_root=root, title=kept.title)
     try:
-        if worktrees.worktree_of(plan, folder) is None:
+        if own.workspace is None and worktrees.worktree_of(plan, folder) is None:
             with DirectoryClaim(root or begin, run=folder.id, state_dir=store.state_dir):
                 await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
         wiring.copy_code(plan, folder.code)
@@ -92,6 +114,7 @@ async def drive(
     clock: Clock | None = None,
     signals: bool = False,
     warn: Callable[[str], None] = _unheard,
+    own: Own = AS_USUAL,
 ) -> RunState:
     """Go on with a run from wherever it stands; one process at a time, from any process.
 
@@ -102,13 +125,10 @@ async def drive(
         state = await state_of(folder)
         if state.outcome is not None:
             return state
-        plan, begin = state.plan, worktrees.root_of(state.plan, folder)
-        with DirectoryClaim(await worktrees.top_of(plan, folder), run=folder.id, state_dir=store.state_dir):
-            await end_what_runs(folder, GRACE_SECONDS)
-            await worktrees.ensure(state, folder, tuple(watchers), warn)
-            workspace = await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
-            parts = _parts(plan, folder, workspace, clock, tuple(watchers))
-            parts = replace(parts, deliver=partial(commit_result, folder, workspace, warn))
+        plan = state.plan
+        async with _workplace(state, folder, store, tuple(watchers), warn, own) as place:
+            parts = _parts(plan, folder, place, clock, tuple(watchers))
+            parts = replace(parts, compose=own.compose or parts.compose)
             bus = Bus(listeners, wiring.notifiers_of(plan, wiring.copies_in(plan, folder.code)), warn)
             runner = Runner(FileJournal(folder.journal), parts, seat, bus)
             try:
@@ -116,10 +136,41 @@ async def drive(
                     return await _beside(runner, folder, signals=signals)
             except BaseExceptionGroup as several:
                 raise _only(several) from several
-            finally:
-                await _settle(workspace, warn)
-                for sentence in workspace.warnings():
-                    warn(sentence)
+
+
+class _Place(NamedTuple):
+    """Where a run works, and how its result is delivered from there."""
+
+    workspace: Workspace
+    kept: GitWorkspace | None
+    deliver: Callable[[RunState, Conclude], Awaitable[str | None]] | None
+
+
+@asynccontextmanager
+async def _workplace(  # noqa: PLR0917 - all of drive's own
+    state: RunState,
+    folder: RunFolder,
+    store: Store,
+    watchers: tuple[Watcher, ...],
+    warn: Callable[[str], None],
+    own: Own,
+) -> AsyncIterator[_Place]:
+    """The directory, claimed for this run alone; a program's own workspace is its own business."""
+    if own.workspace is not None:
+        await end_what_runs(folder, GRACE_SECONDS)
+        yield _Place(own.workspace, None, None)
+        return
+    plan, begin = state.plan, worktrees.root_of(state.plan, folder)
+    with DirectoryClaim(await worktrees.top_of(plan, folder), run=folder.id, state_dir=store.state_dir):
+        await end_what_runs(folder, GRACE_SECONDS)
+        await worktrees.ensure(state, folder, watchers, warn)
+        workspace = await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
+        try:
+            yield _Place(workspace, workspace, partial(commit_result, folder, workspace, warn))
+        finally:
+            await _settle(workspace, warn)
+            for sentence in workspace.warnings():
+                warn(sentence)
 
 
 async def _settle(workspace: GitWorkspace, warn: Callable[[str], None]) -> None:
@@ -131,15 +182,17 @@ async def _settle(workspace: GitWorkspace, warn: Callable[[str], None]) -> None:
 
 
 def _parts(
-    plan: Plan, folder: RunFolder, workspace: GitWorkspace, clock: Clock, watchers: tuple[Watcher, ...]
+    plan: Plan, folder: RunFolder, place: _Place, clock: Clock, watchers: tuple[Watcher, ...]
 ) -> Parts:
     copies = wiring.copies_in(plan, folder.code)
     mark = {INSIDE: folder.id}
-    return Parts(
+    gates = wiring.gates_of(plan, copies)
+    if place.kept is not None:
+        gates |= wiring.integrity_of(plan, copies, place.kept, folder.path / "copies")
+    parts = Parts(
         agents=wiring.agents_of(plan, copies),
-        gates=wiring.gates_of(plan, copies)
-        | wiring.integrity_of(plan, copies, workspace, folder.path / "copies"),
-        workspace=workspace,
+        gates=gates,
+        workspace=place.workspace,
         policy=wiring.policy_of(plan, copies),
         clock=clock,
         files=FolderFiles(folder, watchers),
@@ -147,6 +200,7 @@ def _parts(
         gate_env=mark,
         secrets=secrets_of(plan),
     )
+    return parts if place.deliver is None else replace(parts, deliver=place.deliver)
 
 
 async def _beside(runner: Runner, folder: RunFolder, *, signals: bool) -> RunState:

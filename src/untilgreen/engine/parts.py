@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from untilgreen.core.brief import Brief, compose
 from untilgreen.core.decide import Policy
 from untilgreen.core.secrets import Secrets
 from untilgreen.core.state import RunState
@@ -78,6 +79,8 @@ class Parts:
     policy: Policy
     clock: Clock
     files: Files = field(default_factory=NoFiles)
+    compose: Callable[[RunState], Brief] = compose
+    """What the agent is told."""
     agent_env: Mapping[str, str] = field(default_factory=dict)
     gate_env: Mapping[str, str] = field(default_factory=dict)
     secrets: Secrets = field(default_factory=lambda: Secrets(os.environ))

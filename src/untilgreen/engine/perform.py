@@ -7,7 +7,7 @@ from typing import Protocol, assert_never
 
 import anyio
 
-from untilgreen.core.brief import Brief, compose
+from untilgreen.core.brief import Brief
 from untilgreen.core.claims import claimed
 from untilgreen.core.decide import decide
 from untilgreen.core.events import (
@@ -152,7 +152,7 @@ def _label(step: TakeSnapshot, state: RunState) -> str:
 
 async def _work(step: Work, driver: Driver) -> None:
     """The agent's turn: what it was told is recorded before it starts, what came back when it ends."""
-    parts, brief = driver.parts, compose(driver.state)
+    parts, brief = driver.parts, driver.parts.compose(driver.state)
     parts.files.keep_brief(step.lap, step.attempt, brief.text)
     await driver.record(
         BriefOffered(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -134,6 +135,19 @@ class Plugins:
         if taken := self._offers(kind, name):
             raise _conflict(kind, (*taken, mine))
         self._registered[kind, name] = factory
+
+    @contextmanager
+    def lent(self, kind: Kind, thing: object) -> Iterator[str]:
+        """Let a name stand for an object that is there already, for as long as the block lasts."""
+        name, number = type(thing).__name__.strip("_") or "thing", 1
+        while self._offers(kind, name):
+            number += 1
+            name = f"{type(thing).__name__.strip('_')}-{number}"
+        self.register(kind, name, lambda: thing)
+        try:
+            yield name
+        finally:
+            del self._registered[kind, name]
 
     def _find(
         self, kind: Kind, name: str, base: Path | None, copies: Mapping[str, Path]

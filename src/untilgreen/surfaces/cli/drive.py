@@ -15,7 +15,8 @@ from untilgreen.core.exits import OK, SIGINT, exit_code
 from untilgreen.core.fold import apply
 from untilgreen.core.receive import Resume
 from untilgreen.core.state import RunState
-from untilgreen.engine.drive import discard, drive, start
+from untilgreen.engine.drive import discard, start
+from untilgreen.engine.handle import Ride, driven
 from untilgreen.engine.mail import let_go_on
 from untilgreen.engine.places import in_worktree
 from untilgreen.engine.seat import TERMINAL, UNATTENDED
@@ -150,15 +151,16 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
             begun = await FileJournal(folder.journal).events()
             for event in begun if len(begun) == 1 else ():
                 view.on_event(event, apply(None, event))
-            await drive(
-                folder,
-                store,
-                seat,
+            ride = Ride(
+                seat=seat,
+                by=me(),
                 listeners=(remember, view.on_event),
                 watchers=(view.on_activity,),
                 signals=True,
                 warn=warnings.append,
             )
+            async with driven(folder, store, ride) as handle:
+                await handle.result()
 
     try:
         anyio.run(go)

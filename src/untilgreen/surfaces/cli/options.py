@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from cyclopts import Parameter
 
 from untilgreen.core.model import IN_PLACE, WORKTREE
 from untilgreen.engine.store import RunFolder, Store, default_state_dir
-from untilgreen.errors import UserError
+from untilgreen.errors import UserError, readable
 from untilgreen.surfaces.cli import completing
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
 Run = Annotated[str, Parameter(completer=completing.runs)]
 """A run by id, by the beginning of it, or `@last`; the shell knows them."""
-_NAMED_GATE = re.compile(r"([A-Za-z][\w-]*)=(.*)", re.DOTALL)
 
 
 @Parameter(name="*")
@@ -43,7 +41,7 @@ class Place:
         start = self.directory.expanduser().resolve()
         if not start.is_dir():
             raise UserError(f"There is no directory {str(self.directory)!r}. Name another with -C.")
-        _readable(str(start), "The directory's name")
+        readable(str(start), "The directory's name")
         return start
 
     def store(self) -> Store:
@@ -133,7 +131,7 @@ class SpecFlags:
             raise UserError("The task was given twice, as an argument and with -f. Keep one.")
         source = Path("-") if task == "-" else self.file
         if source is None:
-            return task and _readable(task, "The task")
+            return task and readable(task, "The task")
         name = "stdin" if str(source) == "-" else f"The task file {str(source)!r}"
         try:
             data = sys.stdin.buffer.read() if name == "stdin" else source.expanduser().read_bytes()
@@ -148,7 +146,7 @@ class SpecFlags:
     def _flags(self) -> dict[str, Any]:
         flags: dict[str, Any] = {}
         if self.agent:
-            flags["agents"] = [_readable(each, "The agent") for each in self.agent]
+            flags["agents"] = [readable(each, "The agent") for each in self.agent]
         if self.strategy:
             flags["strategy"] = self.strategy
         if self.promise is not None:
@@ -159,32 +157,14 @@ class SpecFlags:
         if self.yolo:
             flags["permissions"] = "all"
         if self.gate:
-            flags["gates"] = _gates(self.gate)
+            from untilgreen.config.written import gates_from
+
+            flags["gates"] = gates_from(self.gate)
         if self.worktree and self.in_place:
             raise UserError("A run works in a worktree or in place. Keep one of --worktree and --in-place.")
         if self.worktree or self.in_place:
             flags["workspace"] = {"mode": WORKTREE if self.worktree else IN_PLACE}
         return flags
-
-
-def _gates(written: list[str]) -> dict[str, dict[str, str]]:
-    gates: dict[str, dict[str, str]] = {}
-    for each in written:
-        named = _NAMED_GATE.fullmatch(_readable(each, "A gate"))
-        name, command = (named[1], named[2]) if named else (each, each)
-        if name in gates:
-            raise UserError(f"The gate {name!r} was given twice. Name them apart: --gate NAME='{command}'.")
-        gates[name] = {"run": command}
-    return gates
-
-
-def _readable(text: str, what: str) -> str:
-    """Bytes that are no text can't be kept in a journal, nor shown."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise UserError(f"{what} is not UTF-8: {text!r}. Write it in UTF-8.") from None
-    return text
 
 
 HERE = Place()
