@@ -15,7 +15,6 @@ import anyio
 import msgspec
 from anyio import to_thread
 
-from untilgreen import __version__
 from untilgreen.core.events import Event
 from untilgreen.core.state import RunState
 from untilgreen.core.units import duration
@@ -60,7 +59,7 @@ class Webhook:
 
     def _post(self, url: str, headers: Mapping[str, str], data: bytes) -> str:
         """What went wrong, as the rest of a sentence; empty when nothing did."""
-        ours = {"Content-Type": "application/json", "User-Agent": f"untilgreen/{__version__}"}
+        ours = {"Content-Type": "application/json", "User-Agent": "untilgreen"}
         request = Request(url, data=data, headers={**ours, **headers}, method="POST")
         try:
             with urlopen(request, timeout=duration(self.timeout, "notify: timeout")):
