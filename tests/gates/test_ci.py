@@ -25,7 +25,8 @@ answer = answers.pop(0) if len(answers) > 1 else answers[0]
 (here / "answers").write_text(json.dumps(answers))
 if isinstance(answer, str):
     sys.exit(answer)
-print(json.dumps({"total_count": len(answer), "check_runs": answer}))
+page = int(sys.argv[-1].partition("&page=")[2])
+print(json.dumps({"total_count": len(answer), "check_runs": answer[100 * page - 100 : 100 * page]}))
 """
 
 
@@ -83,7 +84,7 @@ async def test_all_checks_succeed(github: GitHub) -> None:
 
     assert (verdict.status, verdict.score) == ("pass", 1.0)
     commit = git(github.root, "rev-parse", "HEAD")
-    assert github.calls == [f"api repos/{{owner}}/{{repo}}/commits/{commit}/check-runs?per_page=100"]
+    assert github.calls == [f"api repos/{{owner}}/{{repo}}/commits/{commit}/check-runs?per_page=100&page=1"]
 
 
 async def test_what_is_pending_is_waited_for(github: GitHub) -> None:
@@ -150,6 +151,32 @@ async def test_gh_that_is_missing_is_an_error(github: GitHub, monkeypatch: pytes
     assert (verdict.status, verdict.findings[0].id) == ("error", "gh")
 
 
+async def test_a_check_on_a_later_page_is_seen(github: GitHub) -> None:
+    many = [run(f"build-{number}") for number in range(130)]
+    answer = [*many, run("last", conclusion="failure")]
+
+    verdict = await github.check(answer)
+
+    assert [finding.id for finding in verdict.findings] == ["last"]
+
+
+async def test_a_named_check_that_is_not_there_yet_is_waited_for(github: GitHub) -> None:
+    early, late = [run("build")], [run("build"), run("deploy")]
+
+    verdict = await github.check(early, early, late, checks=["build", "deploy"], appear="30s")
+
+    assert verdict.status == "pass"
+
+
+async def test_a_push_with_nothing_to_push_is_no_trouble(github: GitHub) -> None:
+    assert (await github.check([run("build")], push="git commit -qam wip")).status == "pass"
+
+    (github.root / "a.txt").write_text("b")
+    failed = await github.check([run("build")], push="echo no remote >&2; exit 1", snapshot="0" * 40)
+
+    assert "The command of `push` failed: no remote" in failed.findings[0].message
+
+
 async def test_checks_of_a_commit_that_does_not_hold_these_files_say_nothing(github: GitHub) -> None:
     verdict = await github.check([run("build")], snapshot="0" * 40)
 
@@ -164,8 +191,9 @@ async def test_push_commits_what_is_there_first(github: GitHub) -> None:
     tree = git(github.root, "write-tree")
 
     assert (await github.check([run("build")], snapshot=tree, push=push)).status == "pass"
-    failed = await github.check([run("build")], push="echo no remote >&2; exit 1")
+    failed = await github.check("HTTP 422: No commit found for SHA", push="echo no remote >&2; exit 1")
     assert "no remote" in failed.findings[0].message
+    assert "No commit found" in failed.findings[0].message
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from untilgreen.ports import Site
 from untilgreen.process.run import Ran, run
 from untilgreen.process.start import shell
 
+MOST_PAGES = 20
 Conclusion = Literal["skipped", "neutral"]
 
 
@@ -32,6 +33,7 @@ class Check(Struct, frozen=True):
 
 class _Checks(Struct, frozen=True):
     check_runs: list[Check]
+    total_count: int = 0
 
 
 class Unanswered(Exception):
@@ -64,34 +66,43 @@ class CiGate:
         """Push where asked, see that the commit is what was worked on, and wait for its checks."""
         if shutil.which("gh") is None:
             return _error("gh", "There is no program 'gh'. Install the GitHub CLI and run `gh auth login`.")
+        trouble = ""
         try:
-            commit = await self._pushed(workspace)
+            commit, trouble = await self._pushed(workspace)
             checks = await self._concluded(workspace, commit)
         except Unanswered as error:
-            return _error("ci", str(error))
+            return _error("ci", f"{trouble} {error}".strip())
         return self._verdict(checks)
 
-    async def _pushed(self, site: Site) -> str:
+    async def _pushed(self, site: Site) -> tuple[str, str]:
+        """The commit, and why the push failed; that does no harm where the commit holds the files already."""
+        trouble = ""
         if self.push is not None:
-            await _asked(shell(self.push), site, "The command of `push` failed")
+            try:
+                await _asked(shell(self.push), site, "The command of `push` failed")
+            except Unanswered as error:
+                trouble = str(error)
         found = await _asked(["git", "rev-parse", f"{self.commit}^{{commit}}"], site, "There is no commit")
         commit = found.stdout.strip()
         tree = await _asked(["git", "rev-parse", f"{commit}^{{tree}}"], site, "The commit has no tree")
         if site.snapshot and tree.stdout.strip() != site.snapshot:
             raise Unanswered(
-                f"Commit {commit[:12]} does not hold the files that are here, so its checks say nothing on "
-                'them. Commit and push them, for example with `push = "git commit -am wip && git push"`.'
+                f"{trouble} Commit {commit[:12]} does not hold the files that are here, so its checks say "
+                "nothing on them. Commit and push them, for example with "
+                '`push = "git commit -am wip && git push"`.'
             )
-        return commit
+        return commit, trouble
 
     async def _concluded(self, site: Site, commit: str) -> list[Check]:
         """Poll until nothing is pending; the gate's own time limit ends it otherwise."""
         started = current_time()
         while True:
             checks = await self._listed(site, commit)
-            if checks and all(check.status == "completed" for check in checks):
+            late = current_time() - started > duration(self.appear)
+            there = {check.name for check in checks}.issuperset(self.checks)
+            if checks and (there or late) and all(check.status == "completed" for check in checks):
                 return checks
-            if not checks and current_time() - started > duration(self.appear):
+            if not checks and late:
                 what = f"None of {', '.join(self.checks)}" if self.checks else "No check"
                 raise Unanswered(
                     f"{what} appeared for {commit[:12]} within {show_duration(duration(self.appear))}. "
@@ -100,12 +111,13 @@ class CiGate:
             await anyio.sleep(duration(self.poll))
 
     async def _listed(self, site: Site, commit: str) -> list[Check]:
-        path = f"repos/{{owner}}/{{repo}}/commits/{commit}/check-runs?per_page=100"
-        ran = await _asked(["gh", "api", path], site, "GitHub did not answer (log in with `gh auth login`)")
-        try:
-            found = msgspec.json.decode(ran.stdout, type=_Checks).check_runs
-        except msgspec.MsgspecError as error:
-            raise Unanswered(f"The answer of `gh api` can't be read: {error}.") from error
+        found: list[Check] = []
+        for page in range(1, MOST_PAGES + 1):
+            path = f"repos/{{owner}}/{{repo}}/commits/{commit}/check-runs?per_page=100&page={page}"
+            told = await _page(path, site)
+            found += told.check_runs
+            if not told.check_runs or len(found) >= told.total_count:
+                break
         return [check for check in found if not self.checks or check.name in self.checks]
 
     def _verdict(self, checks: list[Check]) -> Verdict:
@@ -122,6 +134,14 @@ class CiGate:
         if not findings:
             findings = [Finding(id="nothing ran", message="Every check was skipped or neutral.")]
         return Verdict(status="fail", score=len(good) / len(checks), findings=tuple(findings), excerpt=lines)
+
+
+async def _page(path: str, site: Site) -> _Checks:
+    ran = await _asked(["gh", "api", path], site, "GitHub did not answer (log in with `gh auth login`)")
+    try:
+        return msgspec.json.decode(ran.stdout, type=_Checks)
+    except msgspec.MsgspecError as error:
+        raise Unanswered(f"The answer of `gh api` can't be read: {error}.") from error
 
 
 async def _asked(argv: list[str], site: Site, what: str) -> Ran:

@@ -54,6 +54,21 @@ async def test_every_level_up_to_the_one_asked_for_has_to_pass(project: Path) ->
     assert ids(verdict) == ["L1 exit 3: exit code 3", "L1 echo no; exit 1"]
 
 
+async def test_a_command_that_is_not_there_could_not_run(project: Path) -> None:
+    verdict = await check(project, L0=PASSING_L0, L1={"run": ["no-such-program --all", "exit 1"]})
+
+    assert verdict.status == "error"
+    assert ids(verdict)[0] == "L1 no-such-program --all: cannot-run"
+
+
+async def test_a_command_that_runs_out_of_time_says_what_it_had_seen(project: Path) -> None:
+    command = {"run": "echo 'a.py:3: error: waits'; sleep 60", "name": "slow", "timeout": "1s"}
+
+    verdict = await check(project, L0=PASSING_L0, L1={"run": [command]})
+
+    assert ids(verdict) == ["L1 slow: timeout", "L1 slow: a.py: error: waits"]
+
+
 async def test_a_level_does_not_run_when_one_below_it_failed(project: Path) -> None:
     marker = project / "ran"
     verdict = await check(project, L0={"required": ["LICENSE"]}, L1={"run": [f"touch {marker}"]})

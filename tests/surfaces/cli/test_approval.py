@@ -43,3 +43,19 @@ def test_a_no_fails_the_gate_and_the_agent_goes_on(cli: Cli) -> None:
     first = done.result["iterations"][0]["verdicts"]["sign-off"]
     assert first["status"] == "fail"
     assert first["findings"][0]["message"] == "bob says no: the name is wrong"
+
+
+def test_one_person_counts_once_and_enough_may_be_two(cli: Cli) -> None:
+    (cli.place / "untilgreen.toml").write_text(f"{GATES}need = 2\n")
+    agent = cli.agent("cat > /dev/null\ntouch done\n")
+    assert cli("run", "Make it.", "--trust", "-a", agent, "--no-input").code == 5
+    run = cli.ids[0]
+
+    first, second = (cli("answer", run, "approve", "--as", "ann") for _ in range(2))
+    still = cli("resume", run, "--no-input")
+    third = cli("answer", run, "approve", "--as", "bob")
+    done = cli("resume", run, "--no-input", "--json")
+
+    assert (first.code, second.code, still.code, third.code) == (0, 2, 5, 0), second.err
+    assert "ann" in second.err
+    assert (done.code, done.result["outcome"]) == (0, "converged")

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from untilgreen.core.model import Finding, Verdict
+from untilgreen.core.model import Finding, Status, Verdict
 from untilgreen.errors import ConfigError
+from untilgreen.gates.command import CANNOT_RUN
 from untilgreen.gates.levels.blackbox import BlackBox
 from untilgreen.gates.levels.contract import Contract
 from untilgreen.gates.levels.sanity import Sanity
@@ -67,6 +68,12 @@ class LevelsGate:
                 named = tuple(
                     Finding(id=f"{level} {each.id}", message=each.message, file=each.file) for each in found
                 )
-                return Verdict(status="fail", score=passed / len(asked), findings=named, excerpt=report)
+                status: Status = "error" if any(map(_could_not_run, found)) else "fail"
+                return Verdict(status=status, score=passed / len(asked), findings=named, excerpt=report)
             passed += level in asked
         return Verdict(status="pass", score=1.0, excerpt="\n".join(lines))
+
+
+def _could_not_run(finding: Finding) -> bool:
+    """A command of L1 whose program is missing says nothing about the work."""
+    return finding.id.rpartition(": ")[2] == CANNOT_RUN
