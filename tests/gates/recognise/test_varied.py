@@ -60,7 +60,7 @@ ROWS: dict[str, tuple[str | None, list[str], int, int]] = {
     "mocha-hook": ("mocha", ['Cart > "before each" hook for "totals"'], 0, 1),
     "eslint-stylish-win": (
         "eslint",
-        ["C:\\work\\app\\src\\a.js: no-unused-vars 'a' is assigned a value but never used"],
+        ["C:\\code\\app\\src\\a.js: no-unused-vars 'a' is assigned a value but never used"],
         0,
         0,
     ),
