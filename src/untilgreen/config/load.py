@@ -41,6 +41,17 @@ class Request:
     env: Mapping[str, str] = field(default_factory=dict)
     search: bool = True
     """Whether the spec of the directory is looked for, where none is named."""
+    given: Given | None = None
+    """What stands in place of a file, such as the plan of another run; then no file is looked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """Values that are no file, who says them, and the directory their paths are relative to."""
+
+    values: Mapping[str, Any]
+    name: str
+    base: Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,20 +68,23 @@ class Loaded:
 
 def load(request: Request) -> Loaded:
     """Read every source and check the whole."""
-    path, shown = _spec_file(request)
+    given = request.given
+    path, shown = _spec_file(request) if given is None else (None, "")
     layers, profiles = Layers(), Profiles({}, Source(""))
     written: Mapping[str, Any] = {}
     if path is not None:
         written, source = read(path, shown)
         common, profiles = split(written, source)
         layers.add(common, source)
+    if given is not None:
+        layers.add(given.values, Source(given.name))
     _add_profile(layers, profiles, request)
     _add_environment(layers, request.env)
     layers.add(request.flags, FLAGS)
     sets = [_add_set(layers, written) for written in request.sets]
     if request.max_iterations is not None:
         add_ceiling(layers, request.max_iterations, spared=sets)
-    base = path.parent if path else request.start.absolute()
+    base = given.base if given else path.parent if path else request.start.absolute()
     spec = parse(layers, _task(request, layers, base), needed=not request.taskless)
     return Loaded(spec=spec, layers=layers, base=base, path=path, written=written)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +17,7 @@ from anyio.abc import TaskStatus
 
 from untilgreen import __version__
 from untilgreen.core.brief import Brief
-from untilgreen.core.events import RunStarted
+from untilgreen.core.events import Attached, RunStarted
 from untilgreen.core.model import Plan
 from untilgreen.core.state import RunState
 from untilgreen.core.step import Conclude
@@ -69,8 +69,9 @@ async def start(
     *,
     warn: Callable[[str], None] = _unheard,
     own: Own = AS_USUAL,
+    copies: Mapping[str, Path] | None = None,
 ) -> RunFolder:
-    """Make a run out of a plan; nothing is driven yet."""
+    """Make a run out of a plan; nothing is driven yet. `copies` stand for plugin files of the workspace."""
     now, begin = (clock or SystemClock()).now(), Path(plan.workspace[wiring.START])
     root = await git_root(begin)
     if own.workspace is None:
@@ -83,7 +84,7 @@ async def start(
         if own.workspace is None and worktrees.worktree_of(plan, folder) is None:
             with DirectoryClaim(root or begin, run=folder.id, state_dir=store.state_dir):
                 await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
-        wiring.copy_code(plan, folder.code)
+        wiring.copy_code(plan, folder.code, copies)
     except BaseException:  # also a Ctrl-C: half a run is none
         shutil.rmtree(folder.path)
         raise
@@ -94,7 +95,7 @@ async def start(
 
 async def discard(folder: RunFolder) -> None:
     """Forget a run that could not begin; one that has begun stays."""
-    if len(await FileJournal(folder.journal).events()) <= 1:
+    if not any(isinstance(event, Attached) for event in await FileJournal(folder.journal).events()):
         await worktrees.remove((await state_of(folder)).plan, folder)
         shutil.rmtree(folder.path)
 

@@ -16,7 +16,7 @@ from untilgreen.core.state import RunState
 from untilgreen.core.units import show_duration
 from untilgreen.engine import lock
 from untilgreen.engine.drive import end_what_runs
-from untilgreen.engine.places import COMMIT, REPOSITORY, in_worktree
+from untilgreen.engine.places import COMMIT, REPOSITORY, TREE, in_worktree
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
 from untilgreen.engine.trees import workspace_of
@@ -101,7 +101,8 @@ async def _thin(folder: RunFolder, state: RunState, rules: Rules) -> Pruned:
     git = await _git_of(folder, state)
     if git is None:
         raise _Kept("is young")
-    trees = {state.snapshot_of(0), state.best.snapshot if state.best else None, state.final_snapshot}
+    best, begun = state.best.snapshot if state.best else None, state.plan.workspace.get(TREE)
+    trees = {state.snapshot_of(0), best, state.final_snapshot, begun}
     count = await Refs(git, folder.id).thin({tree for tree in trees if tree}, dry_run=rules.dry_run)
     if not count:
         raise _Kept("is young")

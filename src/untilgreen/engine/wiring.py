@@ -40,8 +40,12 @@ START = "start"
 """Where the run was started, so where agents and gates run."""
 
 
-def plan_of(loaded: Loaded, start: Path) -> Plan:
-    """Resolve every name once, so that a wrong one is said before anything starts."""
+def plan_of(loaded: Loaded, start: Path, copies: Mapping[str, Path] | None = None) -> Plan:
+    """Resolve every name once, so that a wrong one is said before anything starts.
+
+    What another run has copies of is loaded from there: the files may have been changed since.
+    """
+    copies = copies or {}
     spec, base = loaded.spec, loaded.base.absolute()
     if not spec.agents:
         raise ConfigError(
@@ -50,18 +54,18 @@ def plan_of(loaded: Loaded, start: Path) -> Plan:
         )
     places = _Places(loaded.layers)
     with places.of("strategy"):
-        strategy = _made("strategy", spec.strategy, base)
-        promise = promise_of(_create("strategy", spec.strategy, base, {}), spec.file.promise)
+        strategy = _made("strategy", spec.strategy, base, copies)
+        promise = promise_of(_create("strategy", spec.strategy, base, copies), spec.file.promise)
     with places.of("agents", "agent"):
-        agents = tuple(_made("agent", each, base) for each in spec.agents)
+        agents = tuple(_made("agent", each, base, copies) for each in spec.agents)
     with places.of("detectors"):
-        detectors = tuple(_made("detector", each, base) for each in spec.detectors)
+        detectors = tuple(_made("detector", each, base, copies) for each in spec.detectors)
     with places.of("notify"):
-        notifiers = tuple(_made("notifier", each, base) for each in spec.notify)
+        notifiers = tuple(_made("notifier", each, base, copies) for each in spec.notify)
     gates = []
     for gate in spec.gates:
         with places.of(("gates", gate.name)):
-            gates.append(_known_gate(gate, base))
+            gates.append(_known_gate(gate, base, copies))
     return Plan(
         task=spec.task,
         gates=with_claim(_with_integrity(gates, spec), promise),
@@ -95,11 +99,11 @@ def check_installed(loaded: Loaded) -> None:
         for part in named:
             if not is_place(part.use or part.name):
                 with places.of(key, kind):
-                    _made(kind, part, base)
+                    _made(kind, part, base, {})
     for gate in spec.gates:
         if not is_place(gate.kind) and gate.kind != JUDGE_GATE:
             with places.of(("gates", gate.name)):
-                _known_gate(gate, base)
+                _known_gate(gate, base, {})
 
 
 class _Places:
@@ -176,11 +180,11 @@ def base_of(plan: Plan) -> Path:
     return Path(plan.workspace[BASE])
 
 
-def copy_code(plan: Plan, folder: Path) -> None:
+def copy_code(plan: Plan, folder: Path, copies: Mapping[str, Path] | None = None) -> None:
     """Plugin files are copied at the start and loaded from there, out of the agent's reach."""
     for name, source in _code(plan).items():
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, _copy(folder, name))
+        shutil.copyfile((copies or {}).get(name, source), _copy(folder, name))
 
 
 def copies_in(plan: Plan, folder: Path) -> dict[str, Path]:
@@ -208,10 +212,10 @@ def _copy(folder: Path, name: str) -> Path:
     return folder / f"{mark}-{Path(name.rpartition(':')[0]).name}"
 
 
-def _made(kind: Kind, each: PartSpec, base: Path) -> PartSpec:
+def _made(kind: Kind, each: PartSpec, base: Path, copies: Mapping[str, Path]) -> PartSpec:
     """The same part, with where it came from; making it once shows whether it can be made."""
-    origin = registry.create(kind, each.use or each.name, each.options, base=base).spec.origin
-    return replace(each, origin=origin)
+    made = registry.create(kind, each.use or each.name, each.options, base=base, copies=copies)
+    return replace(each, origin=made.spec.origin)
 
 
 def _with_integrity(gates: list[GateSpec], spec: Spec) -> list[GateSpec]:
@@ -230,8 +234,8 @@ def _with_integrity(gates: list[GateSpec], spec: Spec) -> list[GateSpec]:
     return [*gates, guard]
 
 
-def _known_gate(gate: GateSpec, base: Path) -> GateSpec:
-    return replace(gate, origin=_made_gate(gate, base, {}).spec.origin)
+def _known_gate(gate: GateSpec, base: Path, copies: Mapping[str, Path]) -> GateSpec:
+    return replace(gate, origin=_made_gate(gate, base, copies).spec.origin)
 
 
 def _made_gate(gate: GateSpec, base: Path, copies: Mapping[str, Path]) -> Created:

@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from glob import has_magic
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from untilgreen.core.state import RunState
 from untilgreen.core.units import show_duration
 from untilgreen.engine import wiring
 from untilgreen.engine.files import Watcher
-from untilgreen.engine.places import BELOW, COMMIT, DIRTY, MORE, REPOSITORY, in_worktree
+from untilgreen.engine.places import BELOW, COMMIT, DIRTY, FORKED, MORE, REPOSITORY, TREE, in_worktree
 from untilgreen.engine.store import RunFolder, put
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.ports import Activity
@@ -35,6 +36,7 @@ from untilgreen.process.start import INSIDE, shell
 from untilgreen.workspace.beginning import Beginning, look
 from untilgreen.workspace.open import git_root, open_workspace
 from untilgreen.workspace.plumbing import shown
+from untilgreen.workspace.refs import Refs
 from untilgreen.workspace.seed import submodules
 from untilgreen.workspace.worktree import Worktree
 
@@ -109,10 +111,12 @@ async def ensure(
     state: RunState, folder: RunFolder, watchers: tuple[Watcher, ...], warn: Callable[[str], None]
 ) -> None:
     """Make the worktree of a run and what the gates need in it, where that has not been done yet."""
-    worktree = worktree_of(state.plan, folder)
+    worktree, note = worktree_of(state.plan, folder), _noted(folder)
     if worktree is None:
+        if note is None and TREE in state.plan.workspace:
+            await _begin_in_place(state, folder, warn)
+            _write(folder, _Note(ready=True))
         return
-    note = _noted(folder)
     if note is None or not worktree.whole:
         await _make(worktree, state, folder, ready=note is not None and note.ready, warn=warn)
         note = _Note()
@@ -134,10 +138,27 @@ async def _make(
     await worktree.make(state.plan.workspace[COMMIT], origin)
     root = root_of(state.plan, folder)
     root.mkdir(parents=True, exist_ok=True)
-    _write(folder, _Note())
-    if state.tree is not None:
+    tree = state.tree or state.plan.workspace.get(TREE)
+    if tree is not None:
         workspace = await open_workspace(root, run=folder.id, private_dir=folder.path / "workspace")
-        await workspace.restore(state.tree, None)
+        await Refs(worktree.git, folder.id).keep(tree, "begun-with")
+        await workspace.restore(tree, None)
+    _write(folder, _Note())
+
+
+async def _begin_in_place(state: RunState, folder: RunFolder, warn: Callable[[str], None]) -> None:
+    """A run that was forked from a lap of another begins with its files; what was there is kept."""
+    where, root, private = state.plan.workspace, root_of(state.plan, folder), folder.path / "workspace"
+    if REPOSITORY not in where:  # then the trees are in the folder of the run that made them
+        other = folder.path.with_name(where[FORKED].partition("@")[0]) / "workspace" / "git" / "objects"
+        await to_thread.run_sync(
+            partial(shutil.copytree, other, private / "git" / "objects", dirs_exist_ok=True)
+        )
+    workspace = await open_workspace(root, run=folder.id, private_dir=private)
+    done = await workspace.restore(where[TREE], None)
+    if done.before != where[TREE]:
+        back = f"untilgreen restore {folder.id} --snapshot {done.before[:12]}"
+        warn(f"The files of {where[FORKED]} were put into the directory. To get back what was there: {back}")
 
 
 async def _set_up(worktree: Worktree, plan: Plan, folder: RunFolder, watchers: tuple[Watcher, ...]) -> None:

@@ -11,7 +11,7 @@ from untilgreen.core.standing import flakes, standings
 from untilgreen.core.state import Iteration, RunState
 from untilgreen.core.step import undecided
 from untilgreen.core.units import show_duration
-from untilgreen.engine.places import DIRTY, MORE, branch_of, in_worktree
+from untilgreen.engine.places import DIRTY, FORKED, MORE, branch_of, in_worktree
 from untilgreen.surfaces.picture import picture
 from untilgreen.surfaces.render import how_to_answer
 from untilgreen.surfaces.text import folded, inert, short
@@ -177,14 +177,17 @@ def _how_to_take_it(state: RunState, flags: str) -> list[str]:
 def beginning_lines(state: RunState, flags: str = "") -> list[str]:
     """What a person should know about the files that a run begins with."""
     where = state.plan.workspace
+    begins = [f"It begins with the files of {where[FORKED]}."] if FORKED in where else []
     dirty = where.get(DIRTY, [])
     if not dirty:
-        return []
+        return begins
     count = len(dirty) + where.get(MORE, 0)
     names = ", ".join(map(inert, dirty[:MOST_NAMED])) + (", …" if count > MOST_NAMED else "")
     said = f"{count} path{'' if count == 1 else 's'} had uncommitted changes at the start: {names}."
     if in_worktree(state.plan):
-        return [f"{said} They are not in the worktree; commit them to have them there."]
+        return [*begins, f"{said} They are not in the worktree; commit them to have them there."]
+    if begins:
+        return [*begins, f"{said} They are kept, and the end of the run says how to get them back."]
     return [f"{said} They are kept: untilgreen restore {state.run}@0{flags}"]
 
 

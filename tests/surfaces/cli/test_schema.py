@@ -109,6 +109,7 @@ CALLS: dict[str, Callable[[Cli], object]] = {
     "why": after_a_run("why"),
     "verify": after_a_run("verify"),
     "apply": after_a_run("apply"),
+    "fork": after_a_run("fork", "@last@1", code=3),
     "prune": after_a_run("prune", "--keep", "0d"),
     "backtest": _backtest,
     "follow": after_a_run("follow", code=3),

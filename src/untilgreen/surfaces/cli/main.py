@@ -31,6 +31,7 @@ VERBS = {
     "answer": ("arrivals:answer", "Answer the question that a run asks."),
     "diff": ("trees:diff", "Show what a run, or some of its laps, changed."),
     "restore": ("trees:restore", "Put the files of a lap back into the directory."),
+    "fork": ("fork:fork", "Begin another run with the files of a lap."),
     "apply": ("apply:apply", "Bring the result of a run into your files."),
     "prune": ("prune:prune", "Remove old runs: their folders, worktrees, branches and snapshots."),
     "fingerprint": ("fingerprint:fingerprint", "Show what is seen in the output of a tool."),

@@ -17,7 +17,7 @@ from untilgreen.errors import UserError, readable
 from untilgreen.surfaces.cli import completing
 
 if TYPE_CHECKING:
-    from untilgreen.config.load import Loaded
+    from untilgreen.config.load import Given, Loaded
 
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
 Run = Annotated[str, Parameter(completer=completing.runs)]
@@ -122,6 +122,25 @@ class SpecFlags:
                 task=self._task(task),
                 taskless=taskless,
                 env=os.environ,
+            )
+        )
+
+    def load_over(self, given: Given, start: Path, task: str | None) -> Loaded:
+        """The same flags over what another run was made of, in place of a file."""
+        from untilgreen.config.load import Request, load
+
+        if self.config is not None or self.profile is not None:
+            raise UserError(
+                "A fork begins with the plan of its run, not with a file. Leave --config and --profile out."
+            )
+        return load(
+            Request(
+                start=start,
+                flags=self._flags(),
+                max_iterations=self.max_iterations,
+                sets=self.set or (),
+                task=self._task(task),
+                given=given,
             )
         )
 
