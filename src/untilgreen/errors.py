@@ -24,6 +24,10 @@ class WorkspaceNotReady(UserError):
     """The directory can't be worked in as it is."""
 
 
+class ArrivalRefused(UserError):
+    """A run can't take what was sent to it; the message says why."""
+
+
 class AgentUnavailable(UntilgreenError):
     """The agent is missing, not logged in, or out of quota (exit 4); the run stays open."""
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.config.helpers import TASK, layers_of
 from untilgreen.config.parse import check, parse
-from untilgreen.config.schema import CommandTable, GateRules, Spec, SpecFile
+from untilgreen.config.schema import CommandTable, GateRules, SessionTable, Spec, SpecFile
 from untilgreen.core.defaults import DETECTORS
 from untilgreen.core.limits import Limits
 from untilgreen.core.model import GateSpec, PartSpec
@@ -39,6 +39,7 @@ def test_an_empty_spec_has_the_defaults() -> None:
         gates=(),
         limits=Limits(),
         workspace={"mode": "in-place"},
+        session=SessionTable(),
         file=SpecFile(),
     )
     assert (spec.file.remedies, spec.file.session, spec.file.leave) == (list(RUNGS), "fresh", "best")
@@ -115,7 +116,7 @@ def test_an_unknown_key_is_an_error_at_every_level(values: dict[str, Any], said:
         ({"remedies": ["hint", "frsh"]}, "remedies (entry 2) can't be 'frsh'. Did you mean 'fresh'?"),
         ({"remedies": "hint"}, "remedies = 'hint' must be a list."),
         ({"session": "contnue"}, "session can't be 'contnue'. Did you mean 'continue'?"),
-        ({"session": True}, "session can't be true. Known: continue, fresh."),
+        ({"session": True}, "session = true must be text or a table."),
         ({"workspace": 5}, "workspace = 5 must be text or a table."),
         ({"leave": "Best"}, "leave can't be 'Best'. Did you mean 'best'?"),
         ({"on_interrupt": "rewnd"}, "on_interrupt can't be 'rewnd'. Did you mean 'rewind'?"),

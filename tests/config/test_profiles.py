@@ -119,7 +119,7 @@ def test_the_profile_of_the_command_line_goes_before_that_of_the_environment(tmp
         ("limits.cost = 'x'", "[profiles.bad], line 4: limits.cost = 'x' is no amount of money."),
         ("gates.a.stge = 5", "[profiles.bad], line 4: gate 'a' has no key 'stge'. Did you mean 'stage'?"),
         ("workspace.mod = 1", "[profiles.bad], line 4: the workspace has no key 'mod'. Did you mean 'mode'?"),
-        ("session = 5", "[profiles.bad], line 4: session can't be 5."),
+        ("session = 5", "[profiles.bad], line 4: session = 5 must be text or a table."),
         ("profiles = {}", "[profiles.bad], line 4: profiles can be given only in the spec file."),
         ("extends = 5", ", line 4: profiles.bad.extends must be the name of one profile, not 5."),
         (

@@ -35,6 +35,7 @@ from untilgreen.core.state import Iteration, RunState
 from untilgreen.core.step import (
     AwaitAnswer,
     AwaitResume,
+    AwaitTurn,
     CheckGates,
     Conclude,
     Decide,
@@ -226,7 +227,7 @@ class Run:
                 return self.record(Answered(at=at, choice=choice, by="default"))
             case Wait(until=until):
                 return self.record(Resumed(at=until))
-            case AwaitAnswer() | AwaitResume() | Halt():
+            case AwaitAnswer() | AwaitResume() | AwaitTurn() | Halt():
                 raise AssertionError(f"Somebody has to act first: {step}")
             case Conclude(outcome=outcome, reason=reason):
                 return self.record(

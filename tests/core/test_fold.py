@@ -29,7 +29,7 @@ from untilgreen.core.limits import Limits
 from untilgreen.core.model import Outcome, PartSpec, Plan, Reply, Usage
 from untilgreen.core.receive import Answer, Cancel, Pause, Resume, Steer
 from untilgreen.core.state import RunState
-from untilgreen.core.step import CheckGates, Decide, Halt, Restore, TakeSnapshot, Work
+from untilgreen.core.step import AwaitTurn, CheckGates, Decide, Halt, Restore, TakeSnapshot, Work
 from untilgreen.core.strategies.manual import Manual
 from untilgreen.errors import JournalDamaged
 
@@ -405,7 +405,7 @@ def test_the_living_turn_of_a_session_is_not_closed_by_its_own_hook() -> None:
     run.record(BriefOffered(at=10.0, lap=1, agent=step.agent, seat="session"))
 
     run.record(Attached(at=20.0, seat="session", session="s-1"))
-    assert run.step == step
+    assert run.step == AwaitTurn(lap=1)
     assert (run.state.seat, run.state.session) == ("session", "s-1")
 
     run.record(Attached(at=30.0, seat="terminal"))

@@ -14,6 +14,7 @@ from untilgreen.core.state import RunState
 from untilgreen.core.step import (
     AwaitAnswer,
     AwaitResume,
+    AwaitTurn,
     CheckGates,
     Conclude,
     Decide,
@@ -399,4 +400,4 @@ def test_the_first_brief_of_a_session_is_offered_from_there() -> None:
         Steered(at=9.0, id="1", note="n"),
     )
 
-    assert run.step == step
+    assert run.step == AwaitTurn(lap=1)

@@ -10,7 +10,7 @@ from typing import Any
 from untilgreen.config.lines import Key, line_of
 from untilgreen.errors import ConfigError
 
-_WORDS = {"strategy": "use", "agent": "use", "workspace": "mode"}
+_WORDS = {"strategy": "use", "agent": "use", "workspace": "mode", "session": "mode"}
 """Keys that may be a plain word, and the key of their table that the word stands for."""
 _INSTEAD_OF = {"agent": "agents", "agents": "agent", "task": "task_file", "task_file": "task"}
 """Two ways to say one thing: a later layer that has the one drops the other."""

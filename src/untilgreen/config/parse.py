@@ -11,7 +11,8 @@ import msgspec
 from untilgreen.config.gates import check_gate, gate_of
 from untilgreen.config.layers import Layers
 from untilgreen.config.parts import AGENT_FORMS, NOTIFIER_FORMS, check_part, distinct, part_of, parts_of
-from untilgreen.config.schema import STRATEGY, IntegrityTable, Spec, SpecFile, kinds_of
+from untilgreen.config.schema import FRESH, STRATEGY, IntegrityTable, Spec, SpecFile, kinds_of
+from untilgreen.config.session import check_promise, check_session, session_of
 from untilgreen.config.values import check_known, check_plain, check_type
 from untilgreen.config.workspace import check_workspace, workspace_of
 from untilgreen.core.limits import Limits
@@ -21,7 +22,6 @@ from untilgreen.errors import ConfigError
 PROFILES = "profiles"
 _BOTH = (("task", "task_file"), ("agent", "agents"))
 _LIMIT = re.compile(r"limits\.(\w+)")
-_TAG = re.compile(r"</?promise>", re.IGNORECASE)
 
 
 def parse(layers: Layers, task: str | None, *, needed: bool = True) -> Spec:
@@ -38,6 +38,7 @@ def parse(layers: Layers, task: str | None, *, needed: bool = True) -> Spec:
         gates=tuple(gate_of(layers, name, table) for name, table in file.gates.items()),
         limits=_limits(layers, file.limits),
         workspace=workspace_of(layers, file.workspace),
+        session=session_of(file.session),
         file=file,
     )
 
@@ -58,8 +59,9 @@ def check(layers: Layers) -> None:
     _check_parts(layers, layers.values)
     _check_limits(layers, layers.values.get("limits", {}))
     check_workspace(layers, layers.values.get("workspace", IN_PLACE))
+    check_session(layers, layers.values.get("session", FRESH))
     if "promise" in layers.values:
-        _check_promise(layers, layers.values["promise"])
+        check_promise(layers, ("promise",), layers.values["promise"])
 
 
 def _check_integrity(layers: Layers, table: Mapping[str, Any]) -> None:
@@ -107,18 +109,6 @@ def _limits(layers: Layers, written: Mapping[str, Any]) -> Limits:
         about = _LIMIT.match(str(error))
         path = ("limits", about[1]) if about else ("limits",)
         raise layers.error(path, str(error)) from error
-
-
-def _check_promise(layers: Layers, promise: str) -> None:
-    if _TAG.search(promise):
-        text = _TAG.sub("", promise).strip() or "DONE"
-        raise layers.error(
-            ("promise",), f"promise = {promise!r} has the tag in it. Write only its text: {text!r}."
-        )
-    if not promise.strip() or promise.splitlines() != [promise]:
-        raise layers.error(
-            ("promise",), f"promise = {promise!r} must be some words on one line, for example 'DONE'."
-        )
 
 
 def _task(task: str | None, *, needed: bool) -> str:

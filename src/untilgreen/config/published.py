@@ -8,7 +8,15 @@ import msgspec
 from msgspec import Struct
 
 from untilgreen.config import words
-from untilgreen.config.schema import CommandTable, GateRules, IntegrityTable, SpecFile, defaults_of
+from untilgreen.config.schema import (
+    FRESH,
+    CommandTable,
+    GateRules,
+    IntegrityTable,
+    SessionTable,
+    SpecFile,
+    defaults_of,
+)
 from untilgreen.core.limits import Limits
 from untilgreen.core.units import show_duration
 
@@ -35,6 +43,7 @@ def spec_schema() -> Schema:
             "limits": _limits(),
             "gates": {"additionalProperties": _gate()},
             "integrity": _table(IntegrityTable, words.INTEGRITY),
+            "session": _session(),
         }
         for name in ("limits", "gates", "integrity"):
             each["properties"][name] |= {"type": "object", "description": words.SPEC[name]}
@@ -61,6 +70,12 @@ def _table(of: type[Struct], said: dict[str, str]) -> Schema:
         for name, shape in whole["properties"].items()
     }
     return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _session() -> Schema:
+    table = _table(SessionTable, words.SESSION)
+    shape = {"anyOf": [table["properties"]["mode"], table], "default": FRESH}
+    return {"description": words.SPEC["session"], **shape}
 
 
 def _without_null(shape: Schema) -> Schema:

@@ -16,6 +16,7 @@ from untilgreen.core.remedies import RUNGS, Rung
 Part = str | dict[str, Any]
 STRATEGY = "hybrid"
 MODES = (IN_PLACE, WORKTREE)
+FRESH, CONTINUE = "fresh", "continue"
 GATE_TIMEOUT = 600.0
 
 
@@ -29,7 +30,7 @@ class SpecFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     strategy: Part = STRATEGY
     detectors: list[Part] = field(default_factory=lambda: list[Part](DETECTORS))
     remedies: list[Rung] = field(default_factory=lambda: list(RUNGS))
-    session: Literal["fresh", "continue"] = "fresh"
+    session: str | dict[str, Any] = FRESH
     permissions: Permissions = "gates"
     workspace: Part = IN_PLACE
     leave: Literal["best", "last"] = "best"
@@ -75,6 +76,16 @@ class WorkspaceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     copy: list[str] = field(default_factory=list)
 
 
+class SessionTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether a conversation goes on from lap to lap, and what holds for loops inside an agent's session."""
+
+    mode: Literal["fresh", "continue"] = "fresh"
+    enabled: bool = True
+    max_iterations: int | str | None = None
+    promise: str | None = None
+    brief: str | None = None
+
+
 class IntegrityTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which files the agent may not make easier, beside tests and the tools' configuration."""
 
@@ -94,6 +105,7 @@ class Spec(Struct, frozen=True, kw_only=True):
     gates: tuple[GateSpec, ...]
     limits: Limits
     workspace: dict[str, Any]
+    session: SessionTable
     file: SpecFile
 
 
@@ -119,6 +131,8 @@ def wants_text(path: tuple[str, ...]) -> bool:
             kind = kinds_of(SpecFile).get(key)
         case ("gates", _, key):
             kind = {**kinds_of(GateRules), **kinds_of(CommandTable)}.get(key)
+        case ("session", key):
+            kind = kinds_of(SessionTable).get(key)
         case ("labels", _) | ("gates", _, "env", _):
             kind = str
         case _:

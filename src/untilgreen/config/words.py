@@ -10,7 +10,7 @@ SPEC = {
     "strategy": "Answers after each lap: a name, or a table with `use` and options.",
     "detectors": "Which patterns are looked for: names, or tables with `use` and options.",
     "remedies": "What is tried when a run is stuck, one lap each, in this order.",
-    "session": "Whether each lap is a new conversation of the agent, or one goes on.",
+    "session": "Whether each lap is a new conversation of the agent, or one goes on: a mode, or a table.",
     "workspace": "Where the agent works: a mode, or a table with `mode` and its options.",
     "permissions": "What the agent may do by itself: edit files and run the gates, or everything.",
     "leave": "Whose files are left in the directory when a run ends without being green.",
@@ -54,6 +54,13 @@ COMMAND = {
     "expect": "The exit code that is green.",
     "env": "Variables for the command.",
     "cwd": "The directory to run it in, relative to where the run was started.",
+}
+SESSION = {
+    "mode": "Whether each lap is a new conversation of the agent, or one goes on.",
+    "enabled": "Whether a loop may be started inside of an agent's session.",
+    "max_iterations": "Laps of a loop inside of a session, where its start does not say.",
+    "promise": "The words with which a loop inside of a session is claimed to be done.",
+    "brief": "A file with a template of your own for what a session is told, relative to the spec.",
 }
 INTEGRITY = {
     "enabled": "Whether changed tests are put back and run again before a run may end green.",

@@ -6,14 +6,15 @@ Instructions are never cut. What is quoted (outputs, findings) shares one budget
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from untilgreen.core.claims import tag
+from untilgreen.core.continuation import TEMPLATE, fill
 from untilgreen.core.excerpt import trim
 from untilgreen.core.limits import money_left
-from untilgreen.core.model import CLAIM_GATE, GateSpec, Permissions, Usage, Verdict
+from untilgreen.core.model import CLAIM_GATE, GateSpec, Permissions, Promise, Usage, Verdict
 from untilgreen.core.state import Iteration, RunState
 
 QUOTE_BUDGET = 16_000
@@ -26,6 +27,10 @@ MOST_CHANGES = 20
 _TAG = re.compile(r"<promise>\s*([^\n]*?)\s*</promise>", re.IGNORECASE)
 _LONE_TAG = re.compile(
     r"^((?:(?!\n)[\W_])*)(<promise>[^\n]*</promise>)(?=(?:(?!\n)[\W_])*$)", re.IGNORECASE | re.MULTILINE
+)
+_RULES = (
+    "When your turn ends, the gates run outside of your reach; only they say whether the work is good.\n"
+    "Do not weaken, skip or remove tests or checks to make them pass: the originals are run as well."
 )
 _TURN_FAILED = {
     "crash": "Your last turn ended with an error before it was finished",
@@ -59,7 +64,7 @@ def compose(state: RunState) -> Brief:
     number = lap.number if lap else len(state.iterations) + 1
     keeps_session = state.plan.session == "continue" and not (lap and lap.fresh)
     session = state.sessions.get(state.agent) if keeps_session else None
-    told = "\n\n".join(section for section in _sections(state, number) if section)
+    told = _in_session(state, number) if state.seat == "session" else _joined(_sections(state, number))
     text = _TAG.sub(r"<promise>\1</promise>", "\n".join(told.splitlines()))
     return Brief(
         lap=number,
@@ -70,6 +75,39 @@ def compose(state: RunState) -> Brief:
         permissions=state.plan.permissions,
         counted=state.counted.get(state.agent, Usage()) if session else Usage(),
     )
+
+
+def _joined(sections: Iterable[str]) -> str:
+    return "\n\n".join(section for section in sections if section)
+
+
+def _in_session(state: RunState, number: int) -> str:
+    """A living conversation knows what it did; it is told how it stands, in the words of the template."""
+    last, promise, most = state.last, state.plan.promise, state.plan.limits.iterations
+    failing = (_still_failing(state, last), _last_turn(state, last)) if last else ()
+    values = {
+        "ITERATION": str(number),
+        "MAX": str(most or "unlimited"),
+        "PROMISE": promise.text if promise else "",
+        "PROMPT": state.plan.task.strip(),
+        "STATUS": _status(state, last),
+        "CLAIM": _how_to_claim(promise) if promise else "When it is fully complete, end your turn.",
+        "FAILING": _joined(failing),
+        "NOTES": _joined((_hint(state), _notes(state))),
+        "RULES": _RULES,
+    }
+    return fill(state.plan.template or TEMPLATE, values)
+
+
+def _status(state: RunState, last: Iteration | None) -> str:
+    """What came of the last lap, first of all of its claim."""
+    if last is None or last.number == 0:
+        return "This is the first lap. Work on the task below."
+    if last.claim or last.awaiting_claim:
+        return _rejected_claim(last) or _only_the_claim_is_missing(state, last)
+    if state.plan.promise is None:
+        return "Your last attempt did not turn the gates green. Continue working on the task."
+    return "Your last attempt did not give the completion promise. Continue working on the task."
 
 
 def _sections(state: RunState, number: int) -> Iterator[str]:
@@ -177,16 +215,18 @@ def _notes(state: RunState) -> str:
 def _how_it_works(state: RunState, number: int) -> str:
     most = state.plan.limits.iterations
     lines = [
-        f"# How this works\n\nThis is lap {number}{f' of {most}' if most else ''}. "
-        "When your turn ends, the gates run outside of your reach; only they say whether the work is good.",
-        "Do not weaken, skip or remove tests or checks to make them pass: the originals are run as well.",
+        f"# How this works\n\nThis is lap {number}{f' of {most}' if most else ''}. {_RULES}",
     ]
     if state.plan.promise is not None:
-        lines.append(
-            f"When the task is done and you have checked it, write {tag(state.plan.promise)} "
-            "on its own line at the end of your answer. Write it only then."
-        )
+        lines.append(_how_to_claim(state.plan.promise))
     return "\n".join(lines)
+
+
+def _how_to_claim(promise: Promise) -> str:
+    return (
+        f"When the task is done and you have checked it, write {tag(promise)} "
+        "on its own line at the end of your answer. Write it only then."
+    )
 
 
 def _fenced(text: str) -> str:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from untilgreen.core.decision import Ask as AskDecision
 from untilgreen.core.decision import Continue, Finish
-from untilgreen.core.model import Change, Outcome, Plan, Reply, Verdict
+from untilgreen.core.model import Change, Moment, Outcome, Plan, Reply, Verdict
 from untilgreen.core.rules import Signal
 
 SeatName = Literal["terminal", "unattended", "session"]
@@ -61,6 +61,17 @@ class BriefOffered(_Event, frozen=True, kw_only=True, omit_defaults=True):
     seat: SeatName = "terminal"
     digest: str = ""
     size: int = 0
+    own_turn: bool = False
+    """Offered to a session within a turn that a person began, not by its stop hook."""
+    moment: Moment | None = None
+    """When, on a clock that also says when a process began."""
+
+
+class LetGo(_Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The session may stop although its lap goes on, with work in the background."""
+
+    lap: int
+    reason: str
 
 
 class TurnEnded(_Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -69,6 +80,8 @@ class TurnEnded(_Event, frozen=True, kw_only=True, omit_defaults=True):
     lap: int
     reply: Reply
     claim: bool = False
+    unused: bool = False
+    """It broke off, and is no lap; it still counts as a failure."""
 
 
 class GateChecked(_Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -214,6 +227,7 @@ Event: TypeAlias = (
     | Attached
     | SnapshotTaken
     | BriefOffered
+    | LetGo
     | TurnEnded
     | GateChecked
     | Decided

@@ -22,6 +22,7 @@ from untilgreen.core.events import (
     Halted,
     Interrupted,
     LapVoided,
+    LetGo,
     Paused,
     RemedyTried,
     Restored,
@@ -75,6 +76,8 @@ def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case 
             return _snapshot_taken(state, event)
         case BriefOffered() if lap:
             return offered(state, lap, event)
+        case LetGo() if lap:
+            return replace(state, open=replace(lap, own_turn=True))
         case TurnEnded() if lap:
             return turn_ended(state, lap, event)
         case GateChecked() if lap:
@@ -86,13 +89,9 @@ def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case 
         case RemedyTried():
             return _remedy_tried(state, event)
         case Restored():
-            rewound = replace(lap, rewound=True) if lap and lap.interrupted else lap
-            return replace(
-                state, tree=event.snapshot, restore_due=None, open=rewound, left=state.ending is not None
-            )
+            return _restored(state, event)
         case Paused():
-            paused = replace(state, pause=event, waits=state.waits + (event.cause is not None))
-            return _again(paused, lap) if lap and event.cause else paused
+            return _paused(state, event)
         case Resumed():
             return replace(state, pause=None)
         case AgentSwitched() if lap:
@@ -105,9 +104,7 @@ def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case 
         case Steered():
             return replace(state, notes=(*state.notes, Note(id=event.id, text=event.note, by=event.by)))
         case StopRequested():
-            begun = lap is not None and lap.offered and undecided(state) is None
-            ending = state.ending or (None if begun else _cancelled(event.reason))
-            return replace(state, stop=event, ending=ending, asked=None if ending else state.asked)
+            return _stop_requested(state, event)
         case Cancelled():
             return replace(state, ending=_cancelled(event.reason), asked=None)
         case Answered():
@@ -117,9 +114,16 @@ def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case 
         case Approved():
             return replace(state, approvals=(*state.approvals, event))
         case RunFinished():
-            left = {"final_snapshot": event.final_snapshot, "commit": event.commit}
-            return replace(state, outcome=event.outcome, reason=event.reason, **left)
-        case RunStarted() | BriefOffered() | TurnEnded() | GateChecked() | LapVoided() | AgentSwitched():
+            return _finished(state, event)
+        case (
+            RunStarted()
+            | BriefOffered()
+            | LetGo()
+            | TurnEnded()
+            | GateChecked()
+            | LapVoided()
+            | AgentSwitched()
+        ):
             raise JournalDamaged(f"{type(event).__name__} stands where no lap is under way.")
         case _:
             assert_never(event)
@@ -133,16 +137,21 @@ def _tick(state: RunState, event: Event) -> RunState:
         return replace(state, now=now, waited=state.waited + passed)
     resting = state.pause and not (state.open and state.open.offered)  # a pause lets the lap under way go on
     person = resting or state.asked or state.halted or state.away or undecided(state)
-    still = person or isinstance(event, Attached)
+    still = person or (isinstance(event, Attached) and not _same_session(state, event))
     return replace(state, now=now, elapsed=state.elapsed if still else state.elapsed + passed)
 
 
+def _same_session(state: RunState, event: Attached) -> bool:
+    """Whether it is the hook of the session that works on the lap: that turn is alive."""
+    working = state.open is not None and state.open.in_session
+    return working and event.seat == "session" and event.session == state.session
+
+
 def _attached(state: RunState, event: Attached) -> RunState:
-    asked_to_leave, lap = state.away is not None, state.open
+    asked_to_leave, lap, living = state.away is not None, state.open, _same_session(state, event)
     state = replace(
         state, seat=event.seat, session=event.session, answers=event.answers, halted=None, away=None
     )
-    living = event.seat == "session" and lap is not None and lap.seat == "session"
     if lap is None or not lap.offered or lap.reply is not None or living or state.ending:
         return state
     closed = replace(lap, reply=Reply(error="interrupted"), interrupted=True)
@@ -211,6 +220,28 @@ def _answered(state: RunState, event: Answered) -> RunState:
     if event.choice == REVIEW:
         state = replace(state, pause=Paused(at=event.at, reason="a person reviews the run"))
     return replace(state, answer=event)
+
+
+def _restored(state: RunState, event: Restored) -> RunState:
+    lap = state.open
+    rewound = replace(lap, rewound=True) if lap and lap.interrupted else lap
+    return replace(state, tree=event.snapshot, restore_due=None, open=rewound, left=state.ending is not None)
+
+
+def _paused(state: RunState, event: Paused) -> RunState:
+    paused = replace(state, pause=event, waits=state.waits + (event.cause is not None))
+    return _again(paused, state.open) if state.open and event.cause else paused
+
+
+def _finished(state: RunState, event: RunFinished) -> RunState:
+    left = {"final_snapshot": event.final_snapshot, "commit": event.commit}
+    return replace(state, outcome=event.outcome, reason=event.reason, **left)
+
+
+def _stop_requested(state: RunState, event: StopRequested) -> RunState:
+    begun = state.open is not None and state.open.offered and undecided(state) is None
+    ending = state.ending or (None if begun else _cancelled(event.reason))
+    return replace(state, stop=event, ending=ending, asked=None if ending else state.asked)
 
 
 def _remedy_tried(state: RunState, event: RemedyTried) -> RunState:

@@ -126,6 +126,17 @@ class PartSpec(Struct, frozen=True, kw_only=True):
     options: dict[str, Any] = field(default_factory=dict)
 
 
+class Moment(Struct, frozen=True, kw_only=True):
+    """A point in time on a clock that has a name; on different clocks nothing comes before anything."""
+
+    clock: str
+    seconds: float
+
+    def before(self, other: Moment | None) -> bool:
+        """Whether it was surely earlier."""
+        return other is not None and self.clock == other.clock and self.seconds < other.seconds
+
+
 class Promise(Struct, frozen=True, kw_only=True):
     """What the agent writes to claim that it is done, and from which lap on it is heard."""
 
@@ -156,6 +167,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     baseline: bool = True
     labels: dict[str, str] = field(default_factory=dict)
     workspace: dict[str, Any] = field(default_factory=dict)
+    template: str = ""
+    """What a session is told, with placeholders; empty is the built-in one."""
 
     @property
     def title(self) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
-from msgspec import Struct
-
+from untilgreen.core import inside
+from untilgreen.core.arriving import Arriving
 from untilgreen.core.decision import REVIEW
 from untilgreen.core.events import (
     Allowed,
@@ -29,41 +29,36 @@ ALLOW, APPROVE, REJECT = "allow", "approve", "reject"
 LONGEST_NOTE = 8_000
 
 
-class _Arrival(Struct, frozen=True, kw_only=True, omit_defaults=True, tag=True):
-    at: float
-    by: str = ""
-
-
-class Stop(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+class Stop(Arriving, frozen=True, kw_only=True, omit_defaults=True):
     """End the run after the lap under way."""
 
     reason: str = "stopped by command"
 
 
-class Cancel(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+class Cancel(Arriving, frozen=True, kw_only=True, omit_defaults=True):
     """End the run now."""
 
     reason: str = "cancelled by command"
 
 
-class Pause(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+class Pause(Arriving, frozen=True, kw_only=True, omit_defaults=True):
     """Start no further turn until told to."""
 
     reason: str = "paused by command"
 
 
-class Resume(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+class Resume(Arriving, frozen=True, kw_only=True, omit_defaults=True):
     """End the pause, also one that waits for a time."""
 
 
-class Steer(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+class Steer(Arriving, frozen=True, kw_only=True, omit_defaults=True):
     """Tell the agent something with its next brief."""
 
     id: str
     note: str
 
 
-class Answer(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
+class Answer(Arriving, frozen=True, kw_only=True, omit_defaults=True):
     """Answer the question that stands."""
 
     choice: str
@@ -71,7 +66,7 @@ class Answer(_Arrival, frozen=True, kw_only=True, omit_defaults=True):
     note: str = ""
 
 
-Arrival: TypeAlias = Stop | Cancel | Pause | Resume | Steer | Answer
+Arrival: TypeAlias = Stop | Cancel | Pause | Resume | Steer | Answer | inside.FromASession
 
 
 def receive(state: RunState, arrival: Arrival) -> tuple[Event, ...]:
@@ -93,7 +88,7 @@ def receive(state: RunState, arrival: Arrival) -> tuple[Event, ...]:
         case Answer():
             return (_answer(state, arrival, at),)
         case _:
-            assert_never(arrival)
+            return inside.receive(state, arrival, at)
 
 
 def refusal(state: RunState, arrival: Arrival) -> str:
@@ -118,7 +113,7 @@ def refusal(state: RunState, arrival: Arrival) -> str:
         case Answer():
             return _refused_answer(state, arrival)
         case _:
-            assert_never(arrival)
+            return inside.refusal(state, arrival)
 
 
 def _answer(state: RunState, answer: Answer, at: float) -> Event:

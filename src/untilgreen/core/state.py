@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from untilgreen.core.decision import Ask, Continue, Finish
 from untilgreen.core.events import Answered, Approved, Halted, Paused, SeatName, StopRequested
-from untilgreen.core.model import Change, Outcome, Plan, Reply, Spent, Usage, Verdict
+from untilgreen.core.model import Change, Moment, Outcome, Plan, Reply, Spent, Usage, Verdict
 from untilgreen.core.rules import Signal
 
 FAILURES = frozenset({"crash", "timeout", "stalled", "interrupted", "permission"})
@@ -88,6 +88,10 @@ class Open(Struct, frozen=True, kw_only=True, omit_defaults=True):
     base: str | None = None
     outside: tuple[str, str] | None = None
     offered: bool = False
+    own_turn: bool = False
+    """The session works on it in a turn that no stop hook keeps going."""
+    moment: Moment | None = None
+    """When the brief was offered."""
     reply: Reply | None = None
     claim: bool = False
     usage: Usage = Usage()
@@ -106,6 +110,11 @@ class Open(Struct, frozen=True, kw_only=True, omit_defaults=True):
     fresh: bool = False
     """Starts a new conversation whatever the spec says."""
     notes_from: int = 0
+
+    @property
+    def in_session(self) -> bool:
+        """Whether a session works on it at this moment, as far as anybody knows."""
+        return self.offered and self.seat == "session" and self.reply is None
 
 
 class Note(Struct, frozen=True, kw_only=True, omit_defaults=True):

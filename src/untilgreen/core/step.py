@@ -33,6 +33,12 @@ class Work(Struct, frozen=True, kw_only=True, tag=True):
     agent: str
 
 
+class AwaitTurn(Struct, frozen=True, kw_only=True, tag=True):
+    """The agent works in its own session; its stop hook says when it is done."""
+
+    lap: int
+
+
 class CheckGates(Struct, frozen=True, kw_only=True, tag=True):
     """Run the gates of one stage that have given no verdict yet, side by side."""
 
@@ -106,6 +112,7 @@ class Conclude(Struct, frozen=True, kw_only=True, tag=True):
 Step: TypeAlias = (
     TakeSnapshot
     | Work
+    | AwaitTurn
     | CheckGates
     | Decide
     | TryRemedy
@@ -190,6 +197,8 @@ def _lap_step(state: RunState, lap: Open) -> Step:
     if lap.number > 0:
         if lap.base is None:
             return TakeSnapshot(lap=lap.number, phase="base")
+        if lap.in_session:
+            return AwaitTurn(lap=lap.number)
         if lap.reply is None:
             return Work(lap=lap.number, attempt=lap.attempt, agent=state.agent)
         if lap.reply.error in WAITS or lap.reply.error in HALTS:

@@ -16,6 +16,8 @@ def offered(state: RunState, lap: Open, event: BriefOffered) -> RunState:
         offered=True,
         agent=event.agent,
         seat=event.seat,
+        own_turn=event.own_turn,
+        moment=event.moment,
         started=event.at,
         notes_from=state.notes_told,
     )
@@ -32,6 +34,7 @@ def turn_ended(state: RunState, lap: Open, event: TurnEnded) -> RunState:
         lap,
         reply=reply,
         claim=event.claim,
+        interrupted=event.unused,
         usage=_add(lap.usage, reply.usage),
         cost=lap.cost + (cost or 0.0),
     )

@@ -19,9 +19,10 @@ from untilgreen import __version__
 from untilgreen.core.brief import Brief
 from untilgreen.core.events import Attached, RunStarted
 from untilgreen.core.model import Plan
+from untilgreen.core.receive import Arrival, refusal
 from untilgreen.core.state import RunState
 from untilgreen.core.step import Conclude
-from untilgreen.engine import inbox, lock, wiring, worktrees
+from untilgreen.engine import inbox, lock, sessions, wiring, worktrees
 from untilgreen.engine.bus import Bus, Listener
 from untilgreen.engine.clock import SystemClock
 from untilgreen.engine.delivery import commit_result
@@ -32,7 +33,7 @@ from untilgreen.engine.seat import INSIDE, Seat
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
 from untilgreen.engine.veil import secrets_of, veiled
-from untilgreen.errors import JournalError, WorkspaceNotReady
+from untilgreen.errors import ArrivalRefused, JournalError, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
 from untilgreen.ports import Clock, Workspace
 from untilgreen.process.note import GRACE_SECONDS, end_left_behind
@@ -82,6 +83,7 @@ async def start(
     folder = store.create(now, workspace=begin, git_root=root, title=kept.title)
     try:
         if own.workspace is None and worktrees.worktree_of(plan, folder) is None:
+            sessions.check_free(root or begin, store, besides=folder.id)
             with DirectoryClaim(root or begin, run=folder.id, state_dir=store.state_dir):
                 await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
         wiring.copy_code(plan, folder.code, copies)
@@ -116,25 +118,30 @@ async def drive(
     signals: bool = False,
     warn: Callable[[str], None] = _unheard,
     own: Own = AS_USUAL,
+    first: Arrival | None = None,
+    seconds: float | None = None,
 ) -> RunState:
     """Go on with a run from wherever it stands; one process at a time, from any process.
 
-    At the end `warn` hears what a person should know about the workspace.
+    At the end `warn` hears what a person should know about the workspace. `first` is taken before anything
+    is done; `ArrivalRefused` says why it can't be. Gates have to be over in so many `seconds`.
     """
-    clock = clock or SystemClock()
+    clock, deadline = clock or SystemClock(), None if seconds is None else anyio.current_time() + seconds
     with lock.hold(folder.lock, run=folder.id, now=clock.now()):
         state = await state_of(folder)
+        if first is not None and (why_not := refusal(state, first)):
+            raise ArrivalRefused(why_not)
         if state.outcome is not None:
             return state
         plan = state.plan
         async with _workplace(state, folder, store, tuple(watchers), warn, own) as place:
             parts = _parts(plan, folder, place, clock, tuple(watchers))
-            parts = replace(parts, compose=own.compose or parts.compose)
+            parts = replace(parts, compose=own.compose or parts.compose, deadline=deadline)
             bus = Bus(listeners, wiring.notifiers_of(plan, wiring.copies_in(plan, folder.code)), warn)
             runner = Runner(FileJournal(folder.journal), parts, seat, bus)
             try:
                 async with bus.notifying() if plan.notify else nullcontext():
-                    return await _beside(runner, folder, signals=signals)
+                    return await _beside(runner, folder, signals=signals, first=first)
             except BaseExceptionGroup as several:
                 raise _only(several) from several
 
@@ -162,7 +169,9 @@ async def _workplace(  # noqa: PLR0917 - all of drive's own
         yield _Place(own.workspace, None, None)
         return
     plan, begin = state.plan, worktrees.root_of(state.plan, folder)
-    with DirectoryClaim(await worktrees.top_of(plan, folder), run=folder.id, state_dir=store.state_dir):
+    top = await worktrees.top_of(plan, folder)
+    sessions.check_free(top, store, besides=folder.id)
+    with DirectoryClaim(top, run=folder.id, state_dir=store.state_dir):
         await end_what_runs(folder, GRACE_SECONDS)
         await worktrees.ensure(state, folder, watchers, warn)
         workspace = await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
@@ -204,14 +213,14 @@ def _parts(
     return parts if place.deliver is None else replace(parts, deliver=place.deliver)
 
 
-async def _beside(runner: Runner, folder: RunFolder, *, signals: bool) -> RunState:
+async def _beside(runner: Runner, folder: RunFolder, *, signals: bool, first: Arrival | None) -> RunState:
     """Drive, and listen for commands and signals meanwhile."""
     state: RunState | None = None
     async with anyio.create_task_group() as group:
         group.start_soon(_read_inbox, runner, folder)
         if signals:
             await group.start(_heed_signals, runner, folder)
-        state = await runner.drive()
+        state = await runner.drive(first)
         group.cancel_scope.cancel()
     if state is None:
         raise JournalError(f"Run {folder.id} was left before it was read. Go on with `untilgreen resume`.")
@@ -230,9 +239,9 @@ async def _heed_signals(runner: Runner, folder: RunFolder, *, task_status: TaskS
         async for number in received:
             while not runner.attached:  # noqa: ASYNC110 - it is about to be
                 await anyio.sleep(LOOK_SECONDS / 10)
-            if runner.state.away is None:
-                await runner.interrupt(signal.Signals(number).name)
-            else:
+            again = runner.state.away is not None
+            await runner.interrupt(signal.Signals(number).name)
+            if again or runner.seat.session is not None:  # an agent gives its hooks hardly any time
                 await end_what_runs(folder, grace=0.0)
 
 

@@ -52,7 +52,7 @@ async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts
         task=state.plan.task,
         claim=lap.claim,
         allowed=state.allowed,
-        seconds=spec.timeout,
+        seconds=parts.left(spec.timeout),
         output=output,
         tree=parts.files.tree(f"gate-{spec.name}"),
         env=parts.gate_env,
@@ -87,14 +87,14 @@ def _before(state: RunState, lap: Open, spec: GateSpec) -> list[Verdict]:
 
 
 async def _run(gate: Gate, spec: GateSpec, site: Site, parts: Parts) -> Verdict:
-    started = parts.clock.now()
+    started, seconds = parts.clock.now(), parts.left(spec.timeout)
     verdict = None
-    with anyio.move_on_after(allowance(gate, spec.timeout)):
+    with anyio.move_on_after(allowance(gate, seconds)):
         try:
             verdict = await gate.check(site)
         except Exception as error:  # a broken gate is news about the gate, not the end of the run
             finding = Finding(id=type(error).__name__, message=str(error))
             verdict = Verdict(status="error", findings=(finding,))
     if verdict is None:
-        verdict = Verdict(status="error", findings=(out_of_time(spec.timeout or 0),))
+        verdict = Verdict(status="error", findings=(out_of_time(seconds or 0),))
     return replace(verdict, duration=verdict.duration or max(0.0, parts.clock.now() - started))

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+import anyio
+
 from untilgreen.core.brief import Brief, compose
 from untilgreen.core.decide import Policy
 from untilgreen.core.secrets import Secrets
@@ -87,3 +89,16 @@ class Parts:
     """What is cut out of every event before it is written."""
     deliver: Callable[[RunState, Conclude], Awaitable[str | None]] = _nothing_to_deliver
     """Makes a commit of the result, before the run is over, where it has a place of its own."""
+    deadline: float | None = None
+    """When gates have to be over, by the event loop's clock, where somebody waits for an answer."""
+
+    def left(self, seconds: float | None) -> float | None:
+        """How long a gate has, out of what it may take by itself."""
+        if self.deadline is None:
+            return seconds
+        left = max(0.0, self.deadline - anyio.current_time())
+        return left if seconds is None else min(seconds, left)
+
+    def late(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.left(1.0) == 0.0

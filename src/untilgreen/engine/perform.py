@@ -16,6 +16,7 @@ from untilgreen.core.events import (
     Event,
     GateChecked,
     Halted,
+    Paused,
     RemedyTried,
     Restored,
     Resumed,
@@ -30,6 +31,7 @@ from untilgreen.core.state import RunState
 from untilgreen.core.step import (
     AwaitAnswer,
     AwaitResume,
+    AwaitTurn,
     CheckGates,
     Conclude,
     Decide,
@@ -50,8 +52,10 @@ from untilgreen.engine.seat import Seat
 from untilgreen.engine.veil import without_secrets
 from untilgreen.errors import AgentUnavailable
 from untilgreen.ports import Desk
+from untilgreen.process import moments
 
 MOST_CHANGES = 200
+OUT_OF_TIME = "the gates took all the time that the hook has"
 
 
 class Driver(Protocol):
@@ -109,7 +113,7 @@ async def perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case 
             await driver.record(Answered(at=now(), choice=asked.default if asked else "", by="default"))
         case TakeDefault(choice=choice):
             await driver.record(Answered(at=now(), choice=choice, by="default"))
-        case AwaitResume():
+        case AwaitResume() | AwaitTurn():
             await _until(None, driver)
         case Wait(until=until):
             await _until(until, driver)
@@ -152,19 +156,13 @@ def _label(step: TakeSnapshot, state: RunState) -> str:
 
 async def _work(step: Work, driver: Driver) -> None:
     """The agent's turn: what it was told is recorded before it starts, what came back when it ends."""
-    parts, brief = driver.parts, driver.parts.compose(driver.state)
-    parts.files.keep_brief(step.lap, step.attempt, brief.text)
-    await driver.record(
-        BriefOffered(
-            at=parts.clock.now(),
-            lap=step.lap,
-            agent=step.agent,
-            session=brief.session,
-            seat=driver.seat.name,
-            digest=blake2b(brief.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(),
-            size=len(brief.text),
-        )
-    )
+    parts = driver.parts
+    if parts.late():
+        await driver.record(Paused(at=parts.clock.now(), reason=OUT_OF_TIME))
+        return
+    brief = await _offer(step, driver)
+    if driver.seat.session is not None:  # it works by itself, and its stop hook says when it is done
+        return
     try:
         reply = await _turn(step, driver, brief)
     except AgentUnavailable as error:
@@ -173,6 +171,25 @@ async def _work(step: Work, driver: Driver) -> None:
     promise = driver.state.plan.promise
     claim = promise is not None and claimed(reply.text, brief.text, promise)
     await driver.record(TurnEnded(at=parts.clock.now(), lap=step.lap, reply=kept_reply(reply), claim=claim))
+
+
+async def _offer(step: Work, driver: Driver) -> Brief:
+    parts, seat, brief = driver.parts, driver.seat, driver.parts.compose(driver.state)
+    parts.files.keep_brief(step.lap, step.attempt, brief.text)
+    await driver.record(
+        BriefOffered(
+            at=parts.clock.now(),
+            lap=step.lap,
+            agent=step.agent,
+            session=seat.session or brief.session,
+            seat=seat.name,
+            digest=blake2b(brief.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(),
+            size=len(brief.text),
+            own_turn=seat.own_turn,
+            moment=moments.now() if seat.session is not None else None,
+        )
+    )
+    return brief
 
 
 async def _turn(step: Work, driver: Driver, brief: Brief) -> Reply:

@@ -47,13 +47,15 @@ class Runner:
             )
         return self._state
 
-    async def drive(self) -> RunState:
-        """Go on until the run is over or the seat takes no more."""
+    async def drive(self, first: Arrival | None = None) -> RunState:
+        """Go on until the run is over or the seat takes no more; `first` is taken before anything else."""
         self._state = fold(await self.journal.events())
         if self.state.outcome is not None:
             return self.state
         try:
             await self._attach()
+            if first is not None:
+                await self.receive(first)
             while (step := next_step(self.state)) and self.seat.takes(step):
                 await self._take(step)
         except JournalError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from untilgreen.core.events import SeatName
-from untilgreen.core.step import AwaitAnswer, AwaitResume, Halt, Step, Work
+from untilgreen.core.step import AwaitAnswer, AwaitResume, AwaitTurn, Halt, Step, Wait
 
 INSIDE = "UNTILGREEN_INSIDE"
 """Set for agents and gates, so that they can't act as the person who started them."""
@@ -19,6 +19,8 @@ class Seat(Struct, frozen=True, kw_only=True):
     """Whether a person can answer from here."""
     leaves: tuple[type, ...] = ()
     session: str | None = None
+    own_turn: bool = False
+    """Whether the session is in a turn that a person began, and not kept going by its stop hook."""
 
     def takes(self, step: Step) -> bool:
         """Whether this step can be done from here; a halt can be done from nowhere."""
@@ -29,6 +31,7 @@ TERMINAL = Seat(name="terminal", answers=True)
 UNATTENDED = Seat(name="unattended", answers=False, leaves=(AwaitAnswer, AwaitResume))
 
 
-def in_session(session: str) -> Seat:
-    """Inside an agent's own session, which does the work itself."""
-    return Seat(name="session", answers=True, leaves=(Work, AwaitAnswer, AwaitResume), session=session)
+def in_session(session: str, *, own_turn: bool = False) -> Seat:
+    """Inside an agent's own session, which does the work itself: a brief is offered and then waited for."""
+    leaves = (AwaitTurn, AwaitAnswer, AwaitResume, Wait)
+    return Seat(name="session", answers=True, leaves=leaves, session=session, own_turn=own_turn)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
-from platformdirs import user_state_path
 
 from untilgreen.core.events import RunStarted
 from untilgreen.errors import JournalError, UserError
+from untilgreen.home import state_dir
 from untilgreen.journal.codec import decode
 from untilgreen.journal.disk import sync_folder
 from untilgreen.workspace.remove import remove_tree
@@ -242,10 +242,7 @@ class Store:
 
 def default_state_dir() -> Path:
     """Where runs are kept when nobody says otherwise."""
-    chosen = os.environ.get("UNTILGREEN_STATE_DIR")
-    if chosen:
-        return Path(chosen).expanduser().absolute()
-    return user_state_path("untilgreen", appauthor=False)
+    return Path(state_dir()).absolute()
 
 
 def put(path: Path, data: bytes) -> None:

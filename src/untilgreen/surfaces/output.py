@@ -239,3 +239,22 @@ class DoctorResult(Line, frozen=True, kw_only=True, tag="result"):
     """The last line of `doctor`."""
 
     exit_code: int
+
+
+class SessionLine(Line, frozen=True, kw_only=True, tag="session"):
+    """A loop inside of an agent's session: `session state` and `session list`."""
+
+    active: bool
+    """Whether the run is open; one that waits for a person is."""
+    iteration: int
+    max_iterations: int | None
+    completion_promise: str | None
+    started_at: str
+    last_iteration_at: str | None
+    prompt: str
+    session_id: str
+    description: str
+    run: str
+    agent: str
+    waits: str
+    """Why no turn of it is under way; empty while one is."""

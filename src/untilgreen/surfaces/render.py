@@ -20,6 +20,7 @@ from untilgreen.core.events import (
     Halted,
     Interrupted,
     LapVoided,
+    LetGo,
     Paused,
     RemedyTried,
     Restored,
@@ -60,6 +61,8 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
         case Decided():
             place = f"after lap {event.lap}" if event.lap else "before lap 1"
             return f"{place}: {claim_words(state, event.lap)}{decision_words(event)}"
+        case LetGo():
+            return f"lap {event.lap}: {short(event.reason, WIDTH)}"
         case LapVoided():
             return f"lap {event.lap}: {event.reason}"
         case RemedyTried():

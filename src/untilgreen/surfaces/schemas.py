@@ -32,6 +32,7 @@ LINES: tuple[type[output.Line], ...] = (
     output.Setting,
     output.AgentLine,
     output.PlanResult,
+    output.SessionLine,
     output.HealthLine,
     output.DoctorResult,
     Reasons,

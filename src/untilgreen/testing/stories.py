@@ -34,6 +34,7 @@ from untilgreen.core.state import RunState
 from untilgreen.core.step import (
     AwaitAnswer,
     AwaitResume,
+    AwaitTurn,
     CheckGates,
     Conclude,
     Decide,
@@ -225,6 +226,8 @@ def _happens(step: Step, state: RunState, script: Script, policy: Policy) -> Ite
             yield Resumed(at=until)
         case AwaitResume():
             yield Resumed(at=at, by="story")
+        case AwaitTurn():
+            raise UserError("A story has no session; its agent is its script.")
         case Halt(cause=cause):
             raise UserError(f"The story came to a halt: {cause}.")
         case Conclude(outcome=outcome, reason=reason):

@@ -42,6 +42,8 @@ VERBS = {
     "schema": ("schema:schema", "Print a JSON Schema: spec, events, output, result or report."),
     "backtest": ("backtest:backtest", "See what detectors and strategies would have done with past runs."),
     "plugins": ("plugins:app", "List what can be used by name, or check a plugin of your own."),
+    "session": ("session:app", "Start, end and look at a loop inside of an agent's session."),
+    "hook": ("hook:hook", "What an agent's hooks call; `untilgreen install` sees to that."),
     "demo": ("demo:demo", "Watch a run in a temporary project; needs no key."),
     "completion": ("completion:completion", "Print the completion script of bash, zsh or fish."),
     "help": ("help:app", "Explain exit codes, variables, values and keys; print the manual."),

@@ -1,0 +1,1 @@
+"""Calls from inside of an agent's session, in the agent's own wire format."""

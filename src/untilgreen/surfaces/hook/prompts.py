@@ -1,0 +1,174 @@
+"""Commands that a person types into a session: /ralph, /cancel-ralph and /untilgreen.
+
+The task is taken out of the prompt as it was written. A flag is a word that begins with two dashes, outside
+of quotes; an unknown one is an error and never a part of the task.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from untilgreen.config.written import gates_from
+from untilgreen.engine import inside
+from untilgreen.engine.inside import Wish
+from untilgreen.engine.store import Store
+from untilgreen.errors import UntilgreenError, UserError, nearest
+from untilgreen.surfaces.hook import answers
+from untilgreen.surfaces.hook.answers import Answer
+from untilgreen.surfaces.hook.payload import Payload
+
+VALUES = ("--max-iterations", "--completion-promise", "--description", "--gate", "--strategy")
+SWITCHES = ("--replace",)
+VERBS = ("start", "go", "cancel", "state", "resume")
+
+_COMMAND = re.compile(
+    r"\s*[/$](?:[\w-]+:)?(ralph|cancel-ralph|untilgreen)(?=\s|$)[ \t]*\r?\n?(.*)", re.DOTALL
+)
+_QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'[^']*')(?=\s|$)""", re.DOTALL)
+_FLAG = re.compile(r"--[A-Za-z][\w-]*|--(?=\s|$)")
+_WORD = re.compile(r"\S+")
+
+
+class Command(Struct, frozen=True, kw_only=True):
+    """A command and all that stands behind it."""
+
+    name: str
+    rest: str = ""
+
+
+class Parsed(Struct, kw_only=True):
+    """The task as it was written, and the flags around it."""
+
+    task: str = ""
+    values: dict[str, list[str]] = field(default_factory=dict)
+
+    def one(self, flag: str) -> str | None:
+        """The value of a flag that can be given once."""
+        given = self.values.get(flag, [])
+        if len(given) > 1:
+            raise UserError(f"{flag} was given twice. Keep one.")
+        return given[0] if given else None
+
+
+def command_of(prompt: str) -> Command | None:
+    """The command that a prompt is, where it is one of ours."""
+    found = _COMMAND.fullmatch(prompt)
+    return Command(name=found[1], rest=found[2]) if found else None
+
+
+async def obey(command: Command, payload: Payload, agent: str, store: Store, seconds: float | None) -> Answer:
+    """Do it; what can't be done is said, and nothing reaches the model."""
+    try:
+        name, rest = command.name, command.rest
+        if name == "untilgreen":
+            verb, _, rest = rest.strip().partition(" ")
+            name = verb or "state"
+        if name in ("ralph", "start"):
+            return await _start(rest, payload, agent, store, seconds)
+        if name == "go":
+            return answers.of(await inside.go(payload.session, store, seconds=seconds))
+        if name in ("cancel", "cancel-ralph"):
+            return await _cancel(payload, store)
+        if name == "resume":
+            directory = (payload.directory or Path()).absolute()
+            run = store.find(rest.strip() or "@last", directory)
+            return answers.of(await inside.adopt(run, payload.session, agent, store, seconds=seconds))
+        if name == "state":
+            return await _state(payload, store)
+        raise UserError(f"There is no `/untilgreen {name}`. {nearest(name, VERBS)}")
+    except UntilgreenError as error:
+        return Answer(refused=str(error))
+
+
+def parse(text: str) -> Parsed:
+    """Cut the flags out of what was typed; everything else is the task, blanks and quotes included."""
+    parsed, kept, place = Parsed(), [""], 0
+    while place < len(text):
+        fresh = place == 0 or text[place - 1].isspace()
+        quoted = _QUOTED.match(text, place) if fresh else None
+        flag = _FLAG.match(text, place) if fresh and quoted is None else None
+        if flag is None:
+            piece = quoted[0] if quoted else text[place]
+            kept.append(piece)
+            place += len(piece)
+        elif flag[0] == "--":  # from here on all is the task
+            kept.append(text[flag.end() :].lstrip(" "))
+            break
+        else:
+            place = _take(parsed, text, flag, kept)
+    parsed.task = _unquoted("".join(kept).strip())
+    return parsed
+
+
+def _take(parsed: Parsed, text: str, flag: re.Match[str], kept: list[str]) -> int:
+    name, place = flag[0], flag.end()
+    if name in SWITCHES:
+        parsed.values.setdefault(name, []).append("")
+    elif name in VALUES:
+        value, place = _value(text, place, name)
+        parsed.values.setdefault(name, []).append(value)
+    else:
+        near = nearest(name, (*VALUES, *SWITCHES))
+        raise UserError(
+            f"There is no flag {name!r}. {near} If it belongs to the task, put the task in quotes."
+        )
+    while place < len(text) and text[place] in " \t" and (not kept[-1] or kept[-1][-1:].isspace()):
+        place += 1
+    return place
+
+
+def _value(text: str, place: int, name: str) -> tuple[str, int]:
+    place += 1 if text[place : place + 1] == "=" else len(text[place:]) - len(text[place:].lstrip())
+    found = _QUOTED.match(text, place) or _WORD.match(text, place)
+    if found is None or (found[0].startswith("--")):
+        raise UserError(f"{name} needs a value, for example {name}=…")
+    return _unquoted(found[0]), found.end()
+
+
+def _unquoted(text: str) -> str:
+    whole = _QUOTED.fullmatch(text)
+    if whole is None:
+        return text
+    inner = text[1:-1]
+    return re.sub(r'\\(["\\])', r"\1", inner) if text[0] == '"' else inner
+
+
+async def _start(rest: str, payload: Payload, agent: str, store: Store, seconds: float | None) -> Answer:
+    parsed = parse(rest)
+    wish = Wish(
+        session=payload.session,
+        agent=agent,
+        task=parsed.task,
+        directory=(payload.directory or Path()).absolute(),
+        max_iterations=parsed.one("--max-iterations"),
+        promise=parsed.one("--completion-promise"),
+        description=parsed.one("--description") or "",
+        gates=gates_from(parsed.values.get("--gate", [])),
+        strategy=parsed.one("--strategy"),
+        replace="--replace" in parsed.values,
+    )
+    standing = await inside.begin(wish, store, seconds=seconds)
+    said = answers.of(standing)
+    if not said.brief:
+        return Answer(refused=said.toast)
+    return Answer(brief=said.brief, toast=f"loop started, {said.toast}. End it with /cancel-ralph")
+
+
+async def _cancel(payload: Payload, store: Store) -> Answer:
+    standing = await inside.cancel(payload.session, store)
+    return Answer(
+        refused=answers.resting(standing.state) if standing else "no loop is active in this session"
+    )
+
+
+async def _state(payload: Payload, store: Store) -> Answer:
+    standing = await inside.found(store, payload.session)
+    if standing is None:
+        return Answer(refused="no loop is active in this session. Start one with: /ralph TASK")
+    lap = standing.state.open
+    if lap is not None and lap.in_session:
+        return Answer(refused=f"lap {lap.number} of run {standing.note.run} is under way")
+    return Answer(refused=answers.resting(standing.state))
