@@ -193,6 +193,9 @@ def beginning_lines(state: RunState, flags: str = "") -> list[str]:
 
 def restored_lines(run: str, before: str, kept: tuple[str, ...], flags: str = "") -> list[str]:
     """What a restore left alone, and the way back from it."""
-    left = f"Left alone, since somebody else changed them meanwhile: {', '.join(map(inert, kept))}"
+    left = (
+        "Left alone, since they changed outside of the agent's turns, by a gate or by somebody: "
+        f"{', '.join(map(inert, kept))}"
+    )
     back = f"To get back what was there before: untilgreen restore {run} --snapshot {before[:12]}{flags}"
     return [left, back] if kept else [back]

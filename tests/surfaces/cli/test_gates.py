@@ -176,3 +176,15 @@ def test_checks_that_nobody_can_see_never_converge(cli: Cli, answer: object, wor
     verdict = done.result["verdicts"]["ci"]
     assert verdict["status"] == "error"
     assert words in verdict["findings"][0]["message"]
+
+
+def test_what_a_gate_leaves_behind_is_not_called_somebodys_work(cli: Cli) -> None:
+    """Lap 0 is the best, so the files go back to it; the gate's leftover is named for what it is."""
+    complains = "sed 's/.*/notes.txt:1: error: &/' notes.txt"
+    gate = ("--gate", f"tests=date +%N > left.txt; {complains}; exit 1")
+
+    done = cli("run", "x", *gate, "-a", cli.agent(APPENDS), "--max-iterations", "1", "--no-input")
+
+    assert done.code == 3, done.err
+    assert (cli.place / "notes.txt").read_text() == "start\n"
+    assert "by a gate or by somebody: left.txt" in done.out

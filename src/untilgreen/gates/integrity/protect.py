@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import sys
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
+from functools import cache
 from typing import Literal
 
 from untilgreen.gates.integrity.names import CONFIGURATION, PLUGINS, TESTS
@@ -31,11 +33,11 @@ class Protection:
         """What a path is for the gates; None where it is just work."""
         if self.lets_through(path):
             return None
-        if any(fits(path, pattern) for pattern in (*CONFIGURATION, *PLUGINS)) or self._shadows(path):
+        if is_configuration(path) or self._shadows(path):
             return "tool"
         if path in self.scripts:
             return "script"
-        if any(fits(path, pattern) for pattern in TESTS):
+        if _fits_any(TESTS, path):
             return "test"
         return "test" if any(self._fits(path, pattern) for pattern in self.protect) else None
 
@@ -64,6 +66,31 @@ class Protection:
             ):
                 return True
         return False
+
+
+def is_configuration(path: str) -> bool:
+    """Whether a tool reads this file to know what to do, or loads it by itself."""
+    return _fits_any((*CONFIGURATION, *PLUGINS), path)
+
+
+def _fits_any(patterns: tuple[str, ...], path: str) -> bool:
+    """The same as `fits` for many patterns at once: a large tree has more files than anybody waits for."""
+    names, inside, paths = _sorted_out(patterns)
+    *folders, name = path.split("/")
+    return (
+        names.match(name) is not None
+        or any(map(inside.match, folders))
+        or any(fits(path, pattern) for pattern in paths)
+    )
+
+
+@cache
+def _sorted_out(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], list[str]]:
+    """Those for names, those for directories, and the rest."""
+    names = [pattern for pattern in patterns if "/" not in pattern]
+    folders = [pattern[:-1] for pattern in patterns if pattern.endswith("/") and "/" not in pattern[:-1]]
+    rest = [pattern for pattern in patterns if "/" in pattern[:-1]]
+    return re.compile("|".join(map(translate, names))), re.compile("|".join(map(translate, folders))), rest
 
 
 def fits(path: str, pattern: str) -> bool:

@@ -12,7 +12,7 @@ from untilgreen.core.model import Change, GateSpec
 from untilgreen.gates.integrity.commands import executed
 from untilgreen.gates.integrity.inline import has_tests_inside, swap_inline
 from untilgreen.gates.integrity.loaded import named_in
-from untilgreen.gates.integrity.protect import Protection
+from untilgreen.gates.integrity.protect import Protection, is_configuration
 from untilgreen.gates.integrity.sections import is_mixed, swap
 from untilgreen.ports import Site
 
@@ -160,7 +160,7 @@ async def _scripts(
     found: set[str] = set()
     new: set[str] = set()
     for path in files:
-        if is_mixed(path) or Protection().role(path) == "tool":
+        if is_mixed(path) or is_configuration(path):
             text = (await kept.content(original, path) or b"").decode(errors="replace")
             new |= named_in(path, text[:_LONGEST_TEXT], files)
     for gate in gates:
