@@ -199,7 +199,9 @@ def test_what_cannot_be_read_is_said_with_a_way_out(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_called_as_it_was_asked_for(tmp_path: Path) -> None:
-    assert complaint(tmp_path / "x.toml", "~/x.toml").startswith("~/x.toml can't be read: No such file")
+    assert complaint(tmp_path / "x.toml", "~/x.toml").startswith("There is no file ~/x.toml. Write one")
+    (tmp_path / "y.toml").write_text("")
+    assert "Did you mean 'y.toml'?" in complaint(tmp_path / "x.toml", "~/x.toml")
 
 
 def test_pyproject_without_our_table_is_said_when_it_was_named(tmp_path: Path) -> None:

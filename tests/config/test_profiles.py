@@ -93,14 +93,18 @@ def test_a_profile_in_pyproject_has_its_lines_too(tmp_path: Path) -> None:
 
 def test_an_unknown_profile_is_answered_with_the_nearest(tmp_path: Path) -> None:
     assert complaint(tmp_path, CHAIN, profile="quik") == "There is no profile 'quik'. Did you mean 'quick'?"
-    assert complaint(tmp_path, "", profile="quick") == "There is no profile 'quick'. Known: none."
+    assert complaint(tmp_path, "", profile="quick") == (
+        "There is no profile 'quick'. Add [profiles.quick] to the spec."
+    )
     assert complaint(tmp_path, CHAIN, env={"UNTILGREEN_PROFILE": "CI"}) == (
         "There is no profile 'CI', which UNTILGREEN_PROFILE asks for. Did you mean 'ci'?"
     )
 
 
 def test_a_profile_needs_a_file(tmp_path: Path) -> None:
-    assert complaint(tmp_path, None, profile="quick") == "There is no profile 'quick'. Known: none."
+    assert complaint(tmp_path, None, profile="quick") == (
+        "There is no profile 'quick'. Add [profiles.quick] to the spec."
+    )
 
 
 def test_the_profile_of_the_command_line_goes_before_that_of_the_environment(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from untilgreen.config.layers import Source
-from untilgreen.errors import ConfigError
+from untilgreen.errors import ConfigError, nearest
 
 SPEC = "untilgreen.toml"
 PYPROJECT = "pyproject.toml"
@@ -71,6 +71,12 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
 def _text(path: Path, name: str) -> str:
     try:
         content = path.read_bytes()
+    except FileNotFoundError as error:
+        beside = [other.name for other in path.parent.glob("*.toml")]
+        close = f" {nearest(path.name, beside)}" if beside else ""
+        raise ConfigError(
+            f"There is no file {name}.{close} Write one with `untilgreen init`, or name another with --config."
+        ) from error
     except OSError as error:
         raise ConfigError(
             f"{name} can't be read: {error.strerror}. Make it readable, or name another with --config."

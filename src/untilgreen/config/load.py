@@ -115,7 +115,8 @@ def _add_profile(layers: Layers, profiles: Profiles, request: Request) -> None:
         return
     if name not in profiles.tables:
         said = "" if request.profile else f", which {PREFIX}PROFILE asks for"
-        raise ConfigError(f"There is no profile {name!r}{said}. {nearest(name, profiles.tables)}")
+        way_out = nearest(name, profiles.tables) if profiles.tables else f"Add [profiles.{name}] to the spec."
+        raise ConfigError(f"There is no profile {name!r}{said}. {way_out}")
     for values, source in profiles.layers(name):
         layers.add(values, source)
 

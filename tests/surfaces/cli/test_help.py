@@ -10,7 +10,7 @@ import pytest
 from tests.surfaces.cli.helpers import Say
 from untilgreen.config.load import SETTINGS
 from untilgreen.surfaces.cli.help import VARIABLES
-from untilgreen.surfaces.cli.main import VERBS
+from untilgreen.surfaces.cli.main import GROUPS, VERBS
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,6 +26,10 @@ def test_every_key_of_the_spec_is_explained(said: Say) -> None:
     told = said("help", "spec").out
 
     assert all(f"{key}  " in told for key in ("task ", "limits.cost ", "gates.NAME.run ", "integrity.allow "))
+
+
+def test_every_verb_of_a_group_is_one() -> None:
+    assert {verb for verbs in GROUPS.values() for verb in verbs} <= set(VERBS)
 
 
 def test_units_are_explained(said: Say) -> None:

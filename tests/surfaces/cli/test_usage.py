@@ -189,3 +189,49 @@ def test_values_come_from_the_file_the_environment_and_flags_the_later_the_stron
 
     assert (plan["limits"]["iterations"], plan["limits"]["errors"]) == (1, 5)
     assert plan["limits"]["time"] == 7 * 3600
+
+
+MISTAKES = {
+    "rnu x": 'Did you mean "run"?',
+    "config shw": 'Did you mean "show"?',
+    "help exitcodes": 'Did you mean "exit-codes"?',
+    "schema spek": "Did you mean 'spec'?",
+    "show zzz": "`untilgreen list --all`",
+    "plugins check fixd": "Did you mean 'fixed'?",
+    "check -c none.toml": "`untilgreen init`",
+    "check -g true --profile quick": "Add [profiles.quick] to the spec.",
+    "check -g true --set limts.time=3": "Did you mean 'limits'?",
+    "check -g true --set limits.tme=3": "Did you mean 'time'?",
+    "check -g true --set gates.true.stge=3": "Did you mean 'stage'?",
+    "check -g true --set strategy=hybird": "Did you mean 'hybrid'?",
+    "check -g true --set strategy.bse=3": "Did you mean 'base'?",
+    "check -g true --set detectors=['cycl']": "Did you mean 'cycle'?",
+    "check -g true --set remedies=['hnt']": "Did you mean 'hint'?",
+    "check -g true --set leave=bets": "Did you mean 'best'?",
+    "check -g true --set notify=['bel']": "Did you mean 'bell'?",
+    "check -g true -a cluade": "Did you mean 'claude'?",
+    "check -g true --max-cost five": "Write it like '$5' or 2.50.",
+    "check -g true --max-time soon": "Write it like '90s'",
+    "check": "Add one: --gate 'pytest -q'",
+    "trust": "`untilgreen init`",
+    "check -C nowhere -g true": "Name another with -C.",
+}
+
+
+@pytest.mark.parametrize("written", MISTAKES)
+def test_every_mistake_is_answered_with_what_to_write_instead(said: Say, written: str) -> None:
+    assert MISTAKES[written] in refused(said(*written.split()))
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("check --set strategy=hybird -g true", "help: untilgreen plugins"),
+        ("check --set limts.time=3 -g true", "help: untilgreen help spec"),
+        ("check --gat true", "help: untilgreen check --help"),
+    ],
+)
+def test_a_mistake_is_followed_by_the_command_that_shows_what_there_is(
+    said: Say, written: str, line: str
+) -> None:
+    assert f"\n{line}" in refused(said(*written.split()))

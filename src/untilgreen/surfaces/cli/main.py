@@ -5,11 +5,19 @@ from __future__ import annotations
 import os
 import traceback
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Group, Parameter
 
 from untilgreen import __version__
 from untilgreen.core.exits import AGENT, CRASHED, OK, SIGINT, USAGE
-from untilgreen.errors import AgentUnavailable, JournalError, JournalLocked, UntilgreenError, UserError
+from untilgreen.errors import (
+    AgentUnavailable,
+    ConfigError,
+    JournalError,
+    JournalLocked,
+    UnknownPlugin,
+    UntilgreenError,
+    UserError,
+)
 from untilgreen.surfaces.cli.say import complain, settled_streams
 
 _HERE = "untilgreen.surfaces.cli"
@@ -49,6 +57,16 @@ VERBS = {
     "help": ("help:app", "Explain exit codes, variables, values and keys; print the manual."),
 }
 
+GROUPS = {
+    "Run": ("run", "plan", "check", "resume", "demo"),
+    "Look": ("list", "show", "why", "follow", "report", "verify", "diff"),
+    "Have a say": ("answer", "steer", "stop", "cancel", "pause"),
+    "Files": ("restore", "apply"),
+    "Set up": ("init", "doctor", "config", "trust", "plugins", "schema", "completion", "help"),
+}
+"""How the help sorts the verbs; what stands in no group is for those who look closer."""
+REST = "Study"
+
 
 def make_app() -> App:
     """The parser; a verb's module is imported only when the verb is used."""
@@ -59,8 +77,13 @@ def make_app() -> App:
         help_epilogue="`untilgreen VERB --help` explains a verb, `untilgreen help exit-codes` the codes.",
         default_parameter=Parameter(negative=(), show_default=False),
     )
+    groups = {title: Group.create_ordered(title) for title in (*GROUPS, REST)}
     for name, (place, summary) in VERBS.items():
-        app.command(f"{_HERE}.{place}", name=name, help=summary)
+        title = next((title for title, verbs in GROUPS.items() if name in verbs), REST)
+        app.command(f"{_HERE}.{place}", name=name, help=summary, group=groups[title])
+    flags = Group.create_ordered("Flags")
+    for flag in ("--help", "--version"):
+        app[flag].group = (flags,)
     return app
 
 
@@ -89,7 +112,7 @@ def _call(arguments: list[str]) -> int:
         complain(str(error), f"untilgreen {verb} --help".replace("  ", " "))
         return USAGE
     except (UserError, JournalLocked) as error:
-        complain(str(error))
+        complain(str(error), _help_for(error))
         return USAGE
     except AgentUnavailable as error:
         complain(str(error))
@@ -107,6 +130,17 @@ def _call(arguments: list[str]) -> int:
     except Exception as error:
         return _defect(error)
     return result if isinstance(result, int) else OK
+
+
+def _help_for(error: Exception) -> str:
+    """The command that shows what could have been written instead."""
+    match error:
+        case UnknownPlugin():
+            return "untilgreen plugins"
+        case ConfigError():
+            return "untilgreen help spec, or untilgreen config show --sources"
+        case _:
+            return ""
 
 
 def _with_stdin_named(arguments: list[str]) -> list[str]:
