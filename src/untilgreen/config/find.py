@@ -75,7 +75,7 @@ def _text(path: Path, name: str) -> str:
         beside = [other.name for other in path.parent.glob("*.toml")]
         close = f" {nearest(path.name, beside)}" if beside else ""
         raise ConfigError(
-            f"There is no file {name}.{close} Write one with `untilgreen init`, or name another with --config."
+            f"There is no file {name}.{close} Write one with `untilgreen init`, or name another one."
         ) from error
     except OSError as error:
         raise ConfigError(
