@@ -53,6 +53,14 @@ def test_the_tutorial_works_from_its_first_line_to_its_last(tmp_path: Path) -> N
     assert "+    return a + b" in seen
 
 
+def test_the_page_about_setting_up_works_from_its_first_line_to_its_last(tmp_path: Path) -> None:
+    seen = run_script("\n".join(code for name, code in blocks("sh") if "setup" in name), tmp_path)
+
+    assert "red: exit code 1" in seen
+    assert "converged: all required gates pass in lap 1" in seen
+    assert (tmp_path / "shop" / "untilgreen.schema.json").exists()
+
+
 @pytest.mark.parametrize("page", ["strategy", "detector", "gate"])
 def test_a_page_about_extending_works_from_its_first_line_to_its_last(page: str, tmp_path: Path) -> None:
     """Blocks that begin with a file's name are that file; shell blocks are run in order."""
