@@ -38,6 +38,12 @@ def writes(content: str, path: str = "answer.txt") -> dict[str, Any]:
     return {"text": "I will write it.", "calls": [{"write": {"path": path, "content": content}}]}
 
 
+NEEDS_ALL = ("goose",)
+"""Agents that work only with everything permitted."""
+NO_TOOLS = ("aider",)
+"""Agents that offer no tools, and no session either."""
+NO_TOKENS = ("copilot",)
+"""Agents that don't say what they used."""
 WRONG, RIGHT = writes("42\n", "wrong.txt"), writes("42\n")
 TWO_LAPS = [WRONG, {"text": "I wrote it."}, RIGHT, {"text": "Now it is right."}]
 
@@ -74,6 +80,9 @@ class Bench:
     @contextmanager
     def model(self, turns: list[Any], **options: Any) -> Iterator[ScriptedModel]:
         """A scripted model, and this process pointed at it."""
+        if self.agent in NO_TOOLS:
+            options = {"side": {"when": "never"}, **options}
+            turns = _without_tools(turns)
         with ScriptedModel({"turns": turns, **options}, cwd=str(self.project)) as model:
             variables = point(self.agent, model.url, self.home) | {"PATH": search_path(self.agent)}
             for name, value in {**variables, MARK: self._mark}.items():
@@ -82,6 +91,7 @@ class Bench:
 
     def flags(self, **spec: Any) -> dict[str, Any]:
         agent = {"use": self.agent, "model": MODELS[self.agent]}
+        spec = {"permissions": "all"} | spec if self.agent in NEEDS_ALL else spec
         return {"agents": [agent], "gates": {"answer": {"run": GATE}}, **spec}
 
     def run(self, **spec: Any) -> tuple[RunState, list[Event]]:
@@ -118,7 +128,8 @@ class Bench:
     def asked(self, *further: str) -> list[str]:
         """The arguments of a run."""
         agent = f'agent={{use="{self.agent}", model="{MODELS[self.agent]}"}}'
-        return ["run", TASK, "--gate", GATE, "--set", agent, "--no-input", *further]
+        permitted = ["--yolo"] if self.agent in NEEDS_ALL and "--yolo" not in further else []
+        return ["run", TASK, "--gate", GATE, "--set", agent, "--no-input", *permitted, *further]
 
     def journal(self) -> list[Event]:
         """The events of the only run."""
@@ -149,6 +160,22 @@ class Bench:
         """What still lives of them a moment later."""
         wait_for(lambda: not self.processes())
         return [repr(each) for each in self.processes()]
+
+
+def _without_tools(turns: list[Any]) -> list[Any]:
+    """Where a file stands in the answer itself, what follows the use of a tool is part of the same answer."""
+    joined: list[Any] = []
+    for turn in turns:
+        if joined and "calls" in joined[-1] and "calls" not in turn and "text" in turn:
+            joined[-1] = {"text": turn["text"] + "\n\n" + _in_words(joined[-1])}
+        else:
+            joined.append(turn)
+    return joined
+
+
+def _in_words(turn: Any) -> str:
+    (call,) = turn["calls"]
+    return f"{call['write']['path']}\n```\n{call['write']['content']}```\n"
 
 
 def wait_for(happened: Callable[[], Any], seconds: float = 20.0) -> bool:

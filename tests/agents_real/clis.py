@@ -23,6 +23,12 @@ class Pin:
     package: str
     version: str
     program: str
+    says: str = ""
+    """The version that it says, where that is another."""
+
+    @property
+    def shown(self) -> str:
+        return self.says or self.version
 
 
 NODE = Pin("npm", "node", "22.23.3", "node")
@@ -30,6 +36,12 @@ NODE = Pin("npm", "node", "22.23.3", "node")
 PINS = {
     "claude": Pin("npm", "@anthropic-ai/claude-code", "2.1.325", "claude"),
     "codex": Pin("npm", "@openai/codex", "0.166.0", "codex"),
+    "opencode": Pin("npm", "opencode-ai", "1.18.33", "opencode"),
+    "gemini": Pin("npm", "@google/gemini-cli", "0.61.0", "gemini"),
+    "aider": Pin("PyPI", "aider-chat", "0.86.2", "aider"),
+    "qwen": Pin("npm", "@qwen-code/qwen-code", "0.24.4", "qwen"),
+    "copilot": Pin("npm", "@github/copilot", "1.0.102", "copilot"),
+    "goose": Pin("npm", "@aaif/goose", "0.20.1", "goose", says="1.34.0"),
 }
 
 

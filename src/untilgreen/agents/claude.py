@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import msgspec
 
-from untilgreen.agents.cli import PATIENCE_SECONDS, About, CommandLine, Ears, take_turn
+from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
 from untilgreen.agents.permissions import simple_commands
 from untilgreen.agents.stream import Said
 from untilgreen.agents.turn import Turn
@@ -88,9 +88,7 @@ def hear(event: Said, turn: Turn) -> None:
 def _retry(event: Said, turn: Turn) -> None:
     delay = event.number("retry_delay_ms")
     why = event.text("error_message") or event.text("error") or event.text("error", "message")
-    turn.retries(
-        why, event.number("error_status"), None if delay is None else delay / 1000, patience=PATIENCE_SECONDS
-    )
+    turn.retries(why, event.number("error_status"), None if delay is None else delay / 1000)
 
 
 def _message(event: Said, turn: Turn) -> None:

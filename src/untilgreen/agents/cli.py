@@ -19,8 +19,6 @@ from untilgreen.core.units import show_duration
 from untilgreen.errors import AgentUnavailable
 from untilgreen.ports import Activity, Desk
 
-PATIENCE_SECONDS = 30.0
-"""How long an agent may wait by itself before it tries again; a longer wait is ours and durable."""
 _MARGIN_SECONDS = 5.0
 """So much before the engine's deadline the turn is ended here, where its session and usage are known."""
 _LOST = re.compile(
@@ -56,10 +54,16 @@ class CommandLine:
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables for it; those that the user has set himself are left alone."""
     stdin: str | None = None
+    session: str | None = None
+    """The session's name, where we choose it."""
 
 
 def _unheard(line: str, turn: Turn) -> None:
     """Banners and warnings say nothing about the turn."""
+
+
+def _no_status(code: int) -> int | None:
+    """Most agents exit with 1 whatever it was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +73,10 @@ class Ears:
     event: Callable[[Said, Turn], None]
     line: Callable[[str, Turn], None] = _unheard
     """For what is no JSON object."""
+    error_line: Callable[[str, Turn], None] | None = None
+    """For what comes on the other stream; without it, that is shown as it comes."""
+    status: Callable[[int], int | None] = _no_status
+    """The provider's status that an exit code stands for."""
 
 
 async def take_turn(
@@ -85,7 +93,7 @@ async def take_turn(
 
 async def _attempt(about: About, line: CommandLine, brief: Brief, desk: Desk, ears: Ears) -> Reply:
     fenced = brief.permissions == "gates"
-    turn = Turn(desk=desk, counted=brief.counted, session=brief.session, fenced=fenced)
+    turn = Turn(desk=desk, counted=brief.counted, session=brief.session or line.session, fenced=fenced)
 
     def on_line(text: str) -> None:
         said = read(text)
@@ -94,12 +102,25 @@ async def _attempt(about: About, line: CommandLine, brief: Brief, desk: Desk, ea
         else:
             ears.event(said, turn)
 
+    def on_error_line(text: str) -> None:
+        if ears.error_line is not None:
+            ears.error_line(text, turn)
+
     env = {name: value for name, value in line.env.items() if name not in os.environ}
+    env["PWD"] = str(desk.root)  # some believe it more than their directory
     ran: Ran | None = None
     seconds = None if desk.seconds is None else max(desk.seconds * 0.9, desk.seconds - _MARGIN_SECONDS)
     with move_on_after(seconds) as scope:
         try:
-            ran = await run_cli(line.argv, desk, stdin=line.stdin, env=env, on_line=on_line)
+            ran = await run_cli(
+                line.argv,
+                desk,
+                stdin=line.stdin,
+                env=env,
+                on_line=on_line,
+                on_error_line=on_error_line if ears.error_line else None,
+            )
+            turn.status = turn.status or ears.status(ran.status)
         except GaveUp:
             pass
         except AgentUnavailable as error:

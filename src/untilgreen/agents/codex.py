@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from untilgreen.agents.cli import PATIENCE_SECONDS, About, CommandLine, Ears, take_turn
+from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
 from untilgreen.agents.stream import Said
 from untilgreen.agents.turn import Turn
 from untilgreen.core.brief import Brief
@@ -107,7 +107,7 @@ def _item(item: Said, turn: Turn) -> None:
 
 def _error(message: str, turn: Turn) -> None:
     if retry := _RETRY.match(message):
-        turn.retries(retry[1] or message, None, None, patience=PATIENCE_SECONDS)
+        turn.retries(retry[1] or message)
     else:
         turn.fail(message)
 

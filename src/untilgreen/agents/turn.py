@@ -20,6 +20,8 @@ from untilgreen.ports import Activity, Desk
 from untilgreen.process.run import Ran
 
 LONGEST_SHOWN = 2_000
+PATIENCE_SECONDS = 30.0
+"""How long an agent may wait by itself before it tries again; a longer wait is ours and durable."""
 _LAST_LINES = 20
 _SIGNALLED = {128 + number for number in (signal.SIGINT, signal.SIGTERM)} | {137}
 
@@ -52,9 +54,12 @@ class Turn:
     """When the provider lets the agent try again, where the agent says so."""
     fenced: bool = True
     """Whether the agent may do only what edits and gates need."""
+    calls: dict[str, str] = field(default_factory=dict)
+    """What the agent uses, by the ids under which it is told what came of it."""
     question: str = ""
     """What the agent asked, though nobody is there to answer."""
     _joined: str = ""
+    _retries: int = 0
 
     def show(self, kind: str, text: str) -> None:
         """One thing for whoever watches."""
@@ -92,12 +97,19 @@ class Turn:
             self.failure = failure
             self.status = int(status) if status else status_in(failure)
 
-    def retries(self, why: str, status: float | None, seconds: float | None, *, patience: float) -> None:
+    def retries(
+        self, why: str, status: float | None = None, seconds: float | None = None, *, most: int | None = None
+    ) -> None:
         """The agent tries again by itself; it is stopped where that can't help or takes too long."""
-        self.show("retry", f"{why or 'the model did not answer'}; next attempt in {seconds or 0:.0f} s")
-        error = cause_of(why, int(status) if status else status_in(why))
-        if error in ("auth", "quota") or (seconds or 0) > patience:
-            self.failure, self.status = why, int(status) if status else status_in(why)
+        self._retries += 1
+        words = why or "the model did not answer"
+        self.show(
+            "retry", f"{words}; next attempt in {seconds:.0f} s" if seconds else f"{words}; trying again"
+        )
+        known = int(status) if status else status_in(why)
+        hopeless = cause_of(why, known) in ("auth", "quota")
+        if hopeless or (seconds or 0) > PATIENCE_SECONDS or (most and self._retries > most):
+            self.failure, self.status = words, known
             self.again = time.time() + seconds if seconds else None
             raise GaveUp
 
@@ -117,6 +129,8 @@ class Turn:
             return replace(reply, error="stalled", detail=f"no output for {self.desk.silence:g} seconds")
         if ran is not None and ran.ok and self.over and not self.failure:
             return replace(reply, error="question", detail=self.question) if self.question else reply
+        if ran is not None and ran.ok and self.denied and not self.failure:
+            return replace(reply, error="permission")
         return self._failed(reply, ran)
 
     def _failed(self, reply: Reply, ran: Ran | None) -> Reply:

@@ -75,6 +75,12 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
         "command": "untilgreen.agents.command:CommandAgent",
         "claude": "untilgreen.agents.claude:Claude",
         "codex": "untilgreen.agents.codex:Codex",
+        "opencode": "untilgreen.agents.opencode:OpenCode",
+        "gemini": "untilgreen.agents.gemini:Gemini",
+        "aider": "untilgreen.agents.aider:Aider",
+        "qwen": "untilgreen.agents.qwen:Qwen",
+        "copilot": "untilgreen.agents.copilot:Copilot",
+        "goose": "untilgreen.agents.goose:Goose",
     },
     "notifier": {
         "bell": "untilgreen.notify.bell:Bell",

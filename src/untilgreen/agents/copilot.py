@@ -1,0 +1,76 @@
+"""GitHub Copilot CLI: a stream of JSON objects about messages and tools; it says no tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
+from untilgreen.agents.permissions import simple_commands
+from untilgreen.agents.stream import Said
+from untilgreen.agents.turn import Turn
+from untilgreen.core.brief import Brief
+from untilgreen.core.model import Reply
+from untilgreen.ports import Desk
+
+ABOUT = About(
+    install="npm install -g @github/copilot",
+    login="Start `copilot` and use /login, or set COPILOT_GITHUB_TOKEN.",
+    permit="Permit everything with --yolo, or one tool with args = ['--allow-tool', 'shell(make)'].",
+    flags=("--output-format", "--no-auto-update", "--allow-tool", "--allow-all", "--resume", "--model"),
+)
+_EDITS = ("create", "edit", "str_replace", "apply_patch", "write")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copilot:
+    """Drives Copilot CLI; `args` go to its command line as they are."""
+
+    model: str | None = None
+    program: str = "copilot"
+    args: tuple[str, ...] = ()
+    streams: ClassVar[bool] = True
+    about: ClassVar[About] = ABOUT
+
+    async def work(self, brief: Brief, desk: Desk) -> Reply:
+        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=hear))
+
+    def command(self, brief: Brief) -> CommandLine:
+        """What stands on stdin is the prompt."""
+        argv = [self.program, "--output-format", "json", "--no-auto-update"]
+        if brief.permissions == "all":
+            argv.append("--allow-all")
+        else:
+            argv += ["--allow-tool", "write"]
+            for command in simple_commands(brief.commands):
+                argv += ["--allow-tool", f"shell({command})"]
+        if self.model:
+            argv += ["--model", self.model]
+        if brief.session:
+            argv.append(f"--resume={brief.session}")
+        return CommandLine(argv=[*argv, *self.args], stdin=brief.text)
+
+
+def hear(event: Said, turn: Turn) -> None:
+    """One event; the pieces of a message are repeated as a whole, which is enough."""
+    data = event.part("data")
+    match event.text("type"):
+        case "assistant.message" if not data.text("parentToolCallId"):
+            turn.says(data.text("content"))
+        case "tool.execution_start":
+            _act(data, turn)
+        case "tool.execution_complete" if data.text("error", "code") == "denied":
+            turn.deny(turn.calls.get(data.text("toolCallId"), data.text("toolCallId")))
+        case "session.error" | "error":
+            turn.fail(data.text("message") or event.text("message"), data.number("statusCode"))
+        case "result":
+            turn.session = event.text("sessionId") or turn.session
+            turn.over = event.number("exitCode") == 0
+
+
+def _act(data: Said, turn: Turn) -> None:
+    tool, given = data.text("toolName"), data.part("arguments")
+    path, command = given.text("path") or given.text("file_path"), given.text("command")
+    turn.calls[data.text("toolCallId")] = f"{tool}({command or path})"
+    kind = "edit" if tool in _EDITS else "command" if command else "tool"
+    turn.acts(kind, command or path if kind != "tool" else f"{tool} {path}".strip())

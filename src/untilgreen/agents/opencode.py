@@ -1,0 +1,115 @@
+"""OpenCode: `opencode run --format json`, a stream of steps and their parts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec.structs import replace
+
+from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
+from untilgreen.agents.permissions import simple_commands
+from untilgreen.agents.stream import Said
+from untilgreen.agents.turn import Turn
+from untilgreen.core.brief import Brief
+from untilgreen.core.model import Reply, Usage
+from untilgreen.ports import Desk
+
+ABOUT = About(
+    install="npm install -g opencode-ai",
+    login="Run `opencode auth login`, or set your provider's key.",
+    permit="Permit everything with --yolo, or more by `permission` in opencode.json.",
+    help=("run", "--help"),
+    flags=("--format", "--model", "--session", "--print-logs", "--log-level", "--auto"),
+)
+MOST_RETRIES = 3
+_RETRY = re.compile(r'level=ERROR .*message="stream error".*error\.error="(.*)"$')
+_REFUSED = re.compile(r"rule which prevents|rejected permission|permission denied", re.IGNORECASE)
+_EDITS = ("write", "edit", "patch", "multiedit", "apply_patch")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenCode:
+    """Drives OpenCode; models are named `provider/model`, `args` go to its command line as they are."""
+
+    model: str | None = None
+    program: str = "opencode"
+    args: tuple[str, ...] = ()
+    streams: ClassVar[bool] = True
+    about: ClassVar[About] = ABOUT
+
+    async def work(self, brief: Brief, desk: Desk) -> Reply:
+        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=hear, error_line=hear_error))
+
+    def command(self, brief: Brief) -> CommandLine:
+        """It retries without end and without a word, but for its log of errors."""
+        argv = [self.program, "run", "--format", "json", "--print-logs", "--log-level", "ERROR"]
+        if brief.permissions == "all":
+            argv.append("--auto")
+        if self.model:
+            argv += ["--model", self.model]
+        if brief.session:
+            argv += ["--session", brief.session]
+        env = {"OPENCODE_PERMISSION": _permission(brief), "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+        return CommandLine(argv=[*argv, *self.args], env=env, stdin=brief.text)
+
+
+def _permission(brief: Brief) -> str:
+    """The last rule that fits is the one that counts."""
+    if brief.permissions == "all":
+        return '{"edit":"allow","bash":"allow","webfetch":"allow","external_directory":"allow"}'
+    commands = simple_commands(brief.commands)
+    bash = {"*": "deny", **{f"{command}{rest}": "allow" for command in commands for rest in ("", " *")}}
+    rules: dict[str, Any] = {"edit": "allow", "bash": bash, "webfetch": "deny", "external_directory": "deny"}
+    return msgspec.json.encode(rules).decode()
+
+
+def hear(event: Said, turn: Turn) -> None:
+    """One event; there is none for the end but a step that stopped."""
+    turn.session = event.text("sessionID") or turn.session
+    part = event.part("part")
+    match event.text("type"):
+        case "text":
+            turn.says(part.text("text"))
+        case "tool_use":
+            _act(part, turn)
+        case "step_finish":
+            turn.over = part.text("reason") == "stop"
+            turn.usage = _more(turn.usage, part)
+        case "error":
+            error = event.part("error")
+            turn.fail(error.text("data", "message") or error.text("name"), error.number("data", "statusCode"))
+
+
+def hear_error(line: str, turn: Turn) -> None:
+    """Its retries are told in its log only."""
+    if found := _RETRY.search(line):
+        turn.retries(found[1], most=MOST_RETRIES)
+    elif "permission requested" in line:
+        turn.deny(line.partition("permission requested:")[2].partition(";")[0].strip())
+
+
+def _act(part: Said, turn: Turn) -> None:
+    tool, given = part.text("tool"), part.part("state", "input")
+    path, command = given.text("filePath") or given.text("path"), given.text("command")
+    kind = "edit" if tool in _EDITS else "command" if command else "tool"
+    turn.acts(kind, command or path if kind != "tool" else f"{tool} {path}".strip())
+    if _REFUSED.search(part.text("state", "error")):
+        turn.deny(f"{tool}({command or path})")
+
+
+def _more(usage: Usage, part: Said) -> Usage:
+    """Every step says its own."""
+    tokens, cost = part.part("tokens"), part.number("cost")
+    cached = tokens.count("cache", "read")
+    known = cost is not None or usage.cost is not None
+    return replace(
+        usage,
+        input_tokens=usage.input_tokens + tokens.count("input") + tokens.count("cache", "write") + cached,
+        output_tokens=usage.output_tokens + tokens.count("output") + tokens.count("reasoning"),
+        cached_tokens=usage.cached_tokens + cached,
+        cost=(usage.cost or 0.0) + (cost or 0.0) if known else None,
+        source="reported" if known else "unknown",
+    )
