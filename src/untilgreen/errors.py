@@ -52,6 +52,13 @@ class PluginFailed(UntilgreenError):
     """What a plugin raised, with the plugin's kind and name in front of it."""
 
 
+def only(error: BaseException) -> BaseException:
+    """The one thing that went wrong, out of the groups around it."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The end of an error sentence: the name that was probably meant, or all that there are."""
     names = sorted(known)

@@ -49,6 +49,10 @@ class SnapshotTaken(_Event, frozen=True, kw_only=True, omit_defaults=True):
     changes: tuple[Change, ...] = ()
     more: int = 0
     """Changed paths beyond those listed."""
+    head: str = ""
+    """The commit that HEAD stands for, where it was not yet known."""
+    commits: tuple[str, ...] = ()
+    """What was committed during the turn, by the agent itself."""
 
 
 class BriefOffered(_Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -162,7 +162,8 @@ def _attached(state: RunState, event: Attached) -> RunState:
 
 def _snapshot_taken(state: RunState, event: SnapshotTaken) -> RunState:
     known, lap = state.tree, state.open
-    state = replace(state, tree=event.snapshot)
+    commits = (*state.commits, *event.commits)
+    state = replace(state, tree=event.snapshot, head=event.head or state.head, commits=commits)
     if lap is None or event.phase == "final":
         return replace(state, open=None)
     if event.phase == "base":

@@ -163,6 +163,10 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     fewest: int | None = None
     tree: str | None = None
     """The newest snapshot that was taken or restored."""
+    head: str = ""
+    """The commit that HEAD stood for when the files were last looked at."""
+    commits: tuple[str, ...] = ()
+    """What agents committed themselves, during their turns."""
     seat: SeatName = "terminal"
     session: str | None = None
     answers: bool = False

@@ -28,17 +28,20 @@ from untilgreen.engine.clock import SystemClock
 from untilgreen.engine.delivery import commit_result
 from untilgreen.engine.files import FolderFiles, Watcher
 from untilgreen.engine.parts import Parts
+from untilgreen.engine.places import REPOSITORY
 from untilgreen.engine.runner import Runner
 from untilgreen.engine.seat import INSIDE, Seat
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
 from untilgreen.engine.veil import secrets_of, veiled
-from untilgreen.errors import ArrivalRefused, JournalError, WorkspaceNotReady
+from untilgreen.errors import ArrivalRefused, JournalError, WorkspaceNotReady, only
 from untilgreen.journal.file import FileJournal
 from untilgreen.ports import Clock, Workspace
 from untilgreen.process.note import GRACE_SECONDS, end_left_behind
 from untilgreen.workspace.claim import DirectoryClaim
 from untilgreen.workspace.git import GitWorkspace
+from untilgreen.workspace.ground import find_ground
+from untilgreen.workspace.history import History
 from untilgreen.workspace.open import git_root, open_workspace
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -143,7 +146,7 @@ async def drive(
                 async with bus.notifying() if plan.notify else nullcontext():
                     return await _beside(runner, folder, signals=signals, first=first)
             except BaseExceptionGroup as several:
-                raise _only(several) from several
+                raise only(several) from several
 
 
 class _Place(NamedTuple):
@@ -152,6 +155,7 @@ class _Place(NamedTuple):
     workspace: Workspace
     kept: GitWorkspace | None
     deliver: Callable[[RunState, Conclude], Awaitable[str | None]] | None
+    history: History | None = None
 
 
 @asynccontextmanager
@@ -175,8 +179,10 @@ async def _workplace(  # noqa: PLR0917 - all of drive's own
         await end_what_runs(folder, GRACE_SECONDS)
         await worktrees.ensure(state, folder, watchers, warn)
         workspace = await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
+        ground = await find_ground(begin) if REPOSITORY in plan.workspace else None
+        history = History(ground) if ground else None
         try:
-            yield _Place(workspace, workspace, partial(commit_result, folder, workspace, warn))
+            yield _Place(workspace, workspace, partial(commit_result, folder, workspace, warn), history)
         finally:
             await _settle(workspace, warn)
             for sentence in workspace.warnings():
@@ -209,6 +215,7 @@ def _parts(
         agent_env=mark,
         gate_env=mark,
         secrets=secrets_of(plan),
+        history=place.history,
     )
     return parts if place.deliver is None else replace(parts, deliver=place.deliver)
 
@@ -243,13 +250,6 @@ async def _heed_signals(runner: Runner, folder: RunFolder, *, task_status: TaskS
             await runner.interrupt(signal.Signals(number).name)
             if again or runner.seat.session is not None:  # an agent gives its hooks hardly any time
                 await end_what_runs(folder, grace=0.0)
-
-
-def _only(error: BaseException) -> BaseException:
-    """The one thing that went wrong, out of the groups around it."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
 
 
 async def end_what_runs(folder: RunFolder, grace: float) -> None:

@@ -21,7 +21,7 @@ from untilgreen.engine.files import Watcher
 from untilgreen.engine.mail import deliver
 from untilgreen.engine.seat import UNATTENDED, Seat
 from untilgreen.engine.store import RunFolder, Store
-from untilgreen.errors import UserError
+from untilgreen.errors import UserError, only
 
 LIBRARY = "library"
 """Whose word it is, where nobody says otherwise."""
@@ -136,10 +136,13 @@ async def driven(folder: RunFolder, store: Store, ride: Ride) -> AsyncIterator[H
         finally:
             begun.set()
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(go)
-        await begun.wait()
-        yield handle
+    try:
+        async with anyio.create_task_group() as group:
+            group.start_soon(go)
+            await begun.wait()
+            yield handle
+    except BaseExceptionGroup as several:
+        raise only(several) from several
 
 
 def _now() -> float:

@@ -66,6 +66,16 @@ class NoFiles:
         return None
 
 
+class History(Protocol):
+    """The commits of the repository that a run works in."""
+
+    async def head(self) -> str:
+        """The commit that HEAD stands for."""
+
+    async def commits(self, before: str, after: str) -> tuple[str, ...]:
+        """What was committed in between."""
+
+
 async def _nothing_to_deliver(state: RunState, end: Conclude) -> str | None:
     """The files are where they belong."""
     return None
@@ -87,6 +97,7 @@ class Parts:
     gate_env: Mapping[str, str] = field(default_factory=dict)
     secrets: Secrets = field(default_factory=lambda: Secrets(os.environ))
     """What is cut out of every event before it is written."""
+    history: History | None = None
     deliver: Callable[[RunState, Conclude], Awaitable[str | None]] = _nothing_to_deliver
     """Makes a commit of the result, before the run is over, where it has a place of its own."""
     deadline: float | None = None

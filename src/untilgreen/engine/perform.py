@@ -45,6 +45,7 @@ from untilgreen.core.step import (
     Work,
 )
 from untilgreen.core.units import show_duration
+from untilgreen.engine.commits import committed
 from untilgreen.engine.gating import check_stage
 from untilgreen.engine.meanwhile import saved_between_turns
 from untilgreen.engine.parts import Parts
@@ -133,6 +134,7 @@ async def _snapshot(step: TakeSnapshot, driver: Driver) -> None:
     if step.phase == "turn" and lap is not None and lap.base not in (None, snapshot):
         changes = tuple(await workspace.changes(lap.base or "", snapshot))
         changes = tuple(Change(path=sound(each.path), status=each.status) for each in changes)
+    head, commits = await committed(step, driver.state, driver.parts.history)
     await driver.record(
         SnapshotTaken(
             at=driver.parts.clock.now(),
@@ -141,6 +143,8 @@ async def _snapshot(step: TakeSnapshot, driver: Driver) -> None:
             snapshot=snapshot,
             changes=changes[:MOST_CHANGES],
             more=max(0, len(changes) - MOST_CHANGES),
+            head=head,
+            commits=commits,
         )
     )
 

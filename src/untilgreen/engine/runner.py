@@ -19,7 +19,7 @@ from untilgreen.engine.parts import Parts
 from untilgreen.engine.perform import perform
 from untilgreen.engine.seat import Seat
 from untilgreen.engine.veil import without_secrets
-from untilgreen.errors import JournalError, UntilgreenError
+from untilgreen.errors import JournalError, UntilgreenError, only
 from untilgreen.ports import Journal
 
 
@@ -61,8 +61,8 @@ class Runner:
         except JournalError:
             raise
         except Exception as error:
-            await self._crashed(_root(error))
-            raise _root(error) from error
+            await self._crashed(only(error))
+            raise only(error) from error
         return self.state
 
     async def record(self, event: Event) -> None:
@@ -136,10 +136,3 @@ class Runner:
             reason = str(error) if isinstance(error, UntilgreenError) else f"{type(error).__name__}: {error}"
             at = self.parts.clock.now()
             await self.record(RunFinished(at=at, outcome=Outcome.CRASHED, reason=reason))
-
-
-def _root(error: BaseException) -> BaseException:
-    """The one cause inside of nested groups."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error

@@ -88,6 +88,8 @@ class Result(Line, frozen=True, kw_only=True, tag="result"):
     workspace: str
     branch: str | None
     commit: str | None
+    commits: tuple[str, ...]
+    """What agents committed themselves."""
     dirty: list[str]
     verdicts: dict[str, Verdict]
     baseline: dict[str, list[Standing]]

@@ -54,7 +54,8 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
             return f"lap {event.lap}: {_turn(event.reply)}" + (", claims to be done" if event.claim else "")
         case SnapshotTaken(phase="turn") if event.lap > 0:
             count = len(event.changes) + event.more
-            return f"lap {event.lap}: {count or 'no'} file{'' if count == 1 else 's'} changed"
+            made = f"; committed by itself: {short(', '.join(event.commits), WIDTH)}" if event.commits else ""
+            return f"lap {event.lap}: {count or 'no'} file{'' if count == 1 else 's'} changed{made}"
         case GateChecked():
             lap = f"lap {event.lap}" if event.lap else "baseline"
             return f"{lap}: {marks[event.verdict.status]} {inert(event.gate)} {verdict_words(event.verdict)}"

@@ -64,6 +64,7 @@ def as_json(state: RunState, head: str = "") -> Result:
         workspace=state.plan.workspace.get("mode", IN_PLACE),
         branch=branch_of(state),
         commit=state.commit,
+        commits=state.commits,
         dirty=state.plan.workspace.get(DIRTY, []),
         verdicts=state.last.verdicts if state.last else {},
         baseline=standings(state.plan, state.baseline.verdicts) if state.baseline else {},
@@ -109,7 +110,7 @@ def summary(
     tokens = f", {state.spent.tokens:,} tokens" if state.spent.tokens else ""
     laps = len(state.iterations)
     lines.append(f"{laps} lap{'' if laps == 1 else 's'} in {show_duration(state.elapsed)}{tokens}{spent}")
-    lines += _flaky(state) + _what_is_left(state)
+    lines += _flaky(state) + _what_is_left(state) + _own_commits(state)
     return lines + _how_to_go_on(state, flags)
 
 
@@ -160,6 +161,16 @@ def _how_to_go_on(state: RunState, flags: str) -> list[str]:
         f"              or: untilgreen diff {state.run}{flags}",
         *_how_to_take_it(state, flags),
     ]
+
+
+def _own_commits(state: RunState) -> list[str]:
+    """Nobody should find commits in a branch that no person made and nobody told of."""
+    if not state.commits:
+        return []
+    count = len(state.commits)
+    names = short("; ".join(state.commits[:MOST_NAMED]), 300) + ("; …" if count > MOST_NAMED else "")
+    kept = f", kept as refs/untilgreen/{state.run}/commits" if in_worktree(state.plan) else ""
+    return [f"The agent made {count} commit{'' if count == 1 else 's'} itself{kept}: {names}"]
 
 
 def _how_to_take_it(state: RunState, flags: str) -> list[str]:

@@ -59,9 +59,11 @@ def test_a_run_that_changes_nothing_leaves_no_branch(cli: Cli) -> None:
 def test_what_the_agent_commits_itself_is_kept_beside_the_one_commit(cli: Cli) -> None:
     own = MENDING + "git -c user.name=B -c user.email=b@example.org commit -qam 'by myself'\n"
 
-    mended(cli, agent=own + "git checkout -q -b elsewhere\n")
+    done = mended(cli, agent=own + "git checkout -q -b elsewhere\n")
 
     run = cli.ids[0]
+    assert f"The agent made 1 commit itself, kept as refs/untilgreen/{run}/commits: " in done.out
+    assert "by myself" in done.out
     assert git(cli.place, "log", "--format=%s", f"HEAD..untilgreen/{run}").split("\n")[:-1] == ["Mend it."]
     assert git(cli.place, "log", "-1", "--format=%s", f"refs/untilgreen/{run}/commits") == "by myself\n"
     assert git(cli.place, "log", "-1", "--format=%s", "elsewhere") == "by myself\n"

@@ -1,0 +1,51 @@
+"""Where HEAD stands, read without a process where that is possible, and what was committed in between."""
+
+from __future__ import annotations
+
+import re
+
+from anyio import to_thread
+
+from untilgreen.workspace.ground import Ground
+from untilgreen.workspace.plumbing import Git
+
+UNBORN = "unborn"
+"""What HEAD stands for before the first commit."""
+MOST = 20
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+class History:
+    """The commits of one work tree."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._git = Git(place=ground.top, variables={"GIT_DIR": str(ground.repository)})
+
+    async def head(self) -> str:
+        """The commit that HEAD stands for."""
+        found = await to_thread.run_sync(self._read)
+        if found:
+            return found
+        asked = await self._git.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return asked.stdout.decode().strip() or UNBORN
+
+    async def commits(self, before: str, after: str) -> tuple[str, ...]:
+        """What HEAD has gained, the newest first, each with the beginning of its id and its subject."""
+        known = () if before == UNBORN else ("--not", before)
+        asked = ("log", "--format=%h %s", f"--max-count={MOST + 1}", after, *known, "--")
+        found = await self._git.attempt(*asked)
+        lines = found.stdout.decode(errors="replace").splitlines() if not found.returncode else []
+        if not lines:
+            return (f"{after[:12]} (HEAD was moved there from {before[:12]})",)
+        return (*lines[:MOST], "and more") if len(lines) > MOST else tuple(lines)
+
+    def _read(self) -> str | None:
+        """HEAD and the branch it names are small files, unless refs are packed or kept otherwise."""
+        try:
+            text = (self._ground.repository / "HEAD").read_text().strip()
+            if text.startswith("ref: "):
+                text = (self._ground.common / text.removeprefix("ref: ")).read_text().strip()
+        except (OSError, UnicodeDecodeError):
+            return None
+        return text if _COMMIT.fullmatch(text) else None
