@@ -68,7 +68,7 @@ def hear_line(line: str, turn: Turn) -> None:
         turn.acts("note", line)
         turn.text = ""
     elif found := _TOKENS.search(line):
-        turn.over, turn.failure = True, ""
+        turn.over, turn.failure, turn.text = True, "", turn.text.strip()
         turn.usage = _more(turn.usage, found)
     elif found := _EDIT.match(line):
         turn.show("edit", found[1])
@@ -76,7 +76,8 @@ def hear_line(line: str, turn: Turn) -> None:
         turn.retries(turn.failure or line, None, float(found[1]), most=_MOST_RETRIES)
     elif _ERROR.search(line):
         turn.fail(line)
-    elif not turn.over:
+        turn.text = ""
+    elif not turn.over and not turn.failure:
         turn.adds(f"{line}\n")
 
 

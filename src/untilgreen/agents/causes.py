@@ -47,6 +47,7 @@ CAUSES = (
         r"(invalid|incorrect|missing|no|bad|expired|revoked)( \w+)?[ _-](x-)?api[ _-]?key",
         r"api[ _-]?key.{0,20}(not valid|not found|invalid|missing|expired|required)",
         r"authentication[_ ](error|failed|required)|failed to authenticate|not authenticated|unauthenticated",
+        r"not able to authenticate",
         r"not (currently )?(logged|signed) in|(please )?(run|use)\W+[\w ]*/?login\b",
         r"log(ged)? ?in (again|required)",
         r"(oauth|access|refresh) token (has )?(expired|been revoked|is invalid)",

@@ -32,7 +32,7 @@ ABOUT = About(
 )
 # Ten by default, also for a key that is wrong; what takes longer becomes a pause of ours.
 _ENV = {"CLAUDE_CODE_MAX_RETRIES": "3", "DISABLE_AUTOUPDATER": "1"}
-_EDITS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
+_EDITS = ("Write", "Edit", "MultiEdit", "NotebookEdit", "write_file", "edit", "notebook_edit")
 _NOBODY = "<synthetic>"
 """Who writes the messages about errors of the provider."""
 _QUESTION = "AskUserQuestion"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from anyio import move_on_after
+from anyio import CancelScope, create_task_group, move_on_after, sleep
 from msgspec.structs import replace
 
 from untilgreen.agents.process import Ran, run_cli
@@ -21,6 +21,8 @@ from untilgreen.ports import Activity, Desk
 
 _MARGIN_SECONDS = 5.0
 """So much before the engine's deadline the turn is ended here, where its session and usage are known."""
+_LINGER_SECONDS = 20
+"""How long an agent may stay after it has said that its turn is over."""
 _LOST = re.compile(
     r"no (conversation|rollout|session|thread|chat)s? (was |were )?found|(session|conversation) not found"
     r"|invalid session|no such session|does not exist.{0,20}session",
@@ -109,24 +111,39 @@ async def _attempt(about: About, line: CommandLine, brief: Brief, desk: Desk, ea
     env = {name: value for name, value in line.env.items() if name not in os.environ}
     env["PWD"] = str(desk.root)  # some believe it more than their directory
     ran: Ran | None = None
+    missing: AgentUnavailable | None = None
     seconds = None if desk.seconds is None else max(desk.seconds * 0.9, desk.seconds - _MARGIN_SECONDS)
     with move_on_after(seconds) as scope:
-        try:
-            ran = await run_cli(
-                line.argv,
-                desk,
-                stdin=line.stdin,
-                env=env,
-                on_line=on_line,
-                on_error_line=on_error_line if ears.error_line else None,
-            )
-            turn.status = turn.status or ears.status(ran.status)
-        except GaveUp:
-            pass
-        except AgentUnavailable as error:
-            raise AgentUnavailable(f"{error} Install it with `{about.install}`.") from error
+        async with create_task_group() as group:
+            group.start_soon(_end_what_is_over, turn, group.cancel_scope)
+            try:
+                ran = await run_cli(
+                    line.argv,
+                    desk,
+                    stdin=line.stdin,
+                    env=env,
+                    on_line=on_line,
+                    on_error_line=on_error_line if ears.error_line else None,
+                )
+                turn.status = turn.status or ears.status(ran.status)
+            except GaveUp:
+                pass
+            except AgentUnavailable as error:
+                missing = AgentUnavailable(f"{error} Install it with `{about.install}`.")
+            group.cancel_scope.cancel()
+    if missing is not None:
+        raise missing
     reply = turn.reply(ran, about.permit)
-    if scope.cancelled_caught:
+    if scope.cancelled_caught and not reply.ok:
         ending = f"ended after {show_duration(seconds or 0)}, all it had"
         return replace(reply, error="timeout", detail=ending, retry_at=None)
     return reply
+
+
+async def _end_what_is_over(turn: Turn, scope: CancelScope) -> None:
+    """An agent that has said its last word and does not leave is helped out."""
+    idle = 0
+    while idle < _LINGER_SECONDS:
+        await sleep(1)
+        idle = idle + 1 if turn.over else 0
+    scope.cancel()

@@ -60,6 +60,8 @@ class Turn:
     """What the agent asked, though nobody is there to answer."""
     _joined: str = ""
     _retries: int = 0
+    _trouble: tuple[str, int | None] | None = None
+    """What the agent retried last, until it gets on."""
 
     def show(self, kind: str, text: str) -> None:
         """One thing for whoever watches."""
@@ -72,12 +74,14 @@ class Turn:
         if text.strip():
             self.text = text
             self.show("text", text)
+            self._gets_on()
 
     def adds(self, piece: str) -> None:
         """A piece of a message; the pieces up to the next act are one, however they were cut."""
         self._joined += piece
         if self._joined.strip():
             self.text = self._joined
+            self._gets_on()
 
     def acts(self, kind: str, text: str) -> None:
         """The agent uses a tool; what it says next is a new message."""
@@ -85,6 +89,10 @@ class Turn:
             self.show("text", self._joined)
         self._joined = ""
         self.show(kind, text)
+        self._gets_on()
+
+    def _gets_on(self) -> None:
+        self._retries, self._trouble = 0, None
 
     def deny(self, what: str) -> None:
         """Something was not permitted."""
@@ -110,8 +118,10 @@ class Turn:
         hopeless = cause_of(why, known) in ("auth", "quota")
         if hopeless or (seconds or 0) > PATIENCE_SECONDS or (most and self._retries > most):
             self.failure, self.status = words, known
-            self.again = time.time() + seconds if seconds else None
+            if seconds and seconds > PATIENCE_SECONDS:
+                self.again = time.time() + seconds
             raise GaveUp
+        self._trouble = (words, known)
 
     def reply(self, ran: Ran | None, advice: str = "") -> Reply:
         """What the turn comes to; `ran` is None where we ended it ourselves."""
@@ -125,10 +135,12 @@ class Turn:
             denied=tuple(self.denied),
             detail=f"not permitted: {', '.join(self.denied)}. {advice}" if self.denied else "",
         )
-        if ran is not None and ran.stalled:
-            return replace(reply, error="stalled", detail=f"no output for {self.desk.silence:g} seconds")
-        if ran is not None and ran.ok and self.over and not self.failure:
+        if self.over and not self.failure and (ran is None or ran.ok):
             return replace(reply, error="question", detail=self.question) if self.question else reply
+        if ran is not None and ran.stalled and self._trouble is None:
+            return replace(reply, error="stalled", detail=f"no output for {self.desk.silence:g} seconds")
+        if ran is not None and ran.stalled and self._trouble is not None:
+            self.failure, self.status = self._trouble
         if ran is not None and ran.ok and self.denied and not self.failure:
             return replace(reply, error="permission")
         return self._failed(reply, ran)
@@ -136,6 +148,8 @@ class Turn:
     def _failed(self, reply: Reply, ran: Ran | None) -> Reply:
         words = self.failure or (_last_words(ran) if ran else "")
         error = cause_of(words, self.status)
+        if reply.text.strip() and reply.text.strip() in words:  # some say it as if the agent had
+            reply = replace(reply, text="")
         if error is None:
             return replace(reply, error=_own_end(ran), detail=_why(words, ran, over=self.over))
         again = None if error == "auth" else self.again or retry_at(words, time.time())
