@@ -72,6 +72,16 @@ def test_a_page_about_extending_works_from_its_first_line_to_its_last(page: str,
             run_script(match[2], tmp_path)
 
 
+def test_the_page_about_detection_works_from_its_first_line_to_its_last(tmp_path: Path) -> None:
+    seen = run_script("\n".join(code for name, code in blocks("sh") if "detection" in name), tmp_path)
+
+    assert (tmp_path / "decisions.jsonl").read_text().splitlines() == [
+        '{"source":"mine","id":"one","stop":2,"restarts":[]}',
+        '{"source":"mine","id":"two","stop":null,"restarts":[]}',
+    ]
+    assert seen.count("mine") == 2
+
+
 def run_script(script: str, place: Path) -> str:
     """What a reader would see who types it."""
     env = {

@@ -178,3 +178,15 @@ def test_a_damaged_journal_is_left_out_and_named(cli: Cli) -> None:
     assert done.code == 0
     assert f"left out: {cli.ids[0]}: " in done.err
     assert "A fixed      1 " in done.out
+
+
+def test_a_bar_moves_on_a_terminal_and_nowhere_else(cli: Cli) -> None:
+    write(cli.place / "runs.jsonl", *RUNS)
+
+    code, seen = cli.on_a_terminal("backtest", "--trajectories", "runs.jsonl", "-j", "1").end()
+    piped = cli("backtest", "--trajectories", "runs.jsonl", "-j", "1")
+
+    assert code == 0
+    assert "100%" in seen
+    assert "with restarts" in seen
+    assert piped.err == ""
