@@ -5,10 +5,11 @@ import io
 import pytest
 from rich.console import Console
 
-from tests.core.helpers import Run, Turn, gate, red
+from tests.core.helpers import Run, Turn, gate, priced, red
 from untilgreen.core.detectors.cycle import Cycle
 from untilgreen.core.events import Paused, Resumed
 from untilgreen.core.fold import apply
+from untilgreen.core.limits import Limits
 from untilgreen.core.model import Reply, Verdict
 from untilgreen.core.strategies.manual import Manual
 from untilgreen.ports import Activity
@@ -60,10 +61,10 @@ def test_six_lines_say_where_a_run_stands() -> None:
 
     title, numbers, gates, history, now, note = screen.drawn()
 
-    assert title.startswith("r1  make it green  agent")
+    assert title == "r1  make it green" + " " * 48 + "agent · hybrid"
     assert numbers == "lap    3/20  ██████░░░░░░ 0.50 →   3m18s/4h"
     assert gates == "gates  ✕ tests 2  ✓ style"
-    assert history == "hist   ▅▅▅"
+    assert history == "hist   ▅▅▅   tests ✕✕✕"
     assert now == "now    edit: cart.py  0s"
     assert note.startswith("note   cycle: the same failures")
 
@@ -147,3 +148,54 @@ def test_a_flaky_gate_is_marked_and_the_baseline_is_told_in_words() -> None:
     assert "style is green and slow (1m30s of its 10m); tests is red" in said
     assert "✕1 ✓~" in said
     assert "✓ style flaky" in "\n".join(screen.drawn())
+
+
+def test_a_long_task_leaves_room_for_who_works_on_it() -> None:
+    screen, run = Screen(60), Run(gate("tests"), task="make everything green " * 5)
+    run.lap(tests=red("a"))
+    screen.play(run)
+
+    title = screen.drawn()[0]
+    assert title.endswith("…  agent · hybrid")
+    assert places(title) == 59
+
+
+def test_tokens_and_money_are_shown_against_their_limits() -> None:
+    screen, run = Screen(100), Run(gate("tests"), limits=Limits(cost=5.0, tokens="2M"))
+    run.lap(Turn(reply=priced(1.25, 412_345)), tests=red("a"))
+    screen.play(run)
+
+    assert "$1.25/$5.00   6s/4h   412k/2M tokens" in screen.drawn()[1]
+
+
+def test_keys_are_the_last_line_and_what_is_typed_is_inert() -> None:
+    screen = Screen(80)
+    screen.play(stuck())
+
+    screen.view.show_keys(f"note: {HOSTILE[:40]}")
+
+    assert len(screen.drawn()) == 7
+    assert screen.drawn()[6].startswith("keys   note: ")
+    assert "\x1b" not in screen.drawn()[6]
+
+
+def test_what_has_not_changed_is_not_drawn_again_and_a_narrower_terminal_is_wiped() -> None:
+    file = io.StringIO()
+    console = Console(file=file, width=100, force_terminal=True, color_system=None, highlight=False)
+    run = stuck()
+    with LiveView(console, lambda: run.state.now) as view:
+        state = None
+        for event in run.events:
+            state = apply(state, event)
+            view.on_event(event, state)
+        view.show_keys("p pause")
+        drawn = len(file.getvalue())
+        view.show_keys("p pause")
+        assert len(file.getvalue()) == drawn
+        console.width = 40
+        view.show_keys("p pause")
+
+    after = file.getvalue()[drawn:]
+    # At 40 places the title takes three rows, the note and the rest as many as they need.
+    assert after.startswith("\r\x1b[")
+    assert after.count("\x1b[2K") >= 9

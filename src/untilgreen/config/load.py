@@ -17,7 +17,7 @@ from untilgreen.config.written import assignment, value_of
 from untilgreen.errors import ConfigError, nearest
 
 PREFIX = "UNTILGREEN_"
-SETTINGS = frozenset({"STATE_DIR", "AGENTS_DIR", "CONFIG", "PROFILE", "DEBUG", "ASCII"})
+SETTINGS = frozenset({"STATE_DIR", "AGENTS_DIR", "CONFIG", "PROFILE", "DEBUG", "ASCII", "PLAIN"})
 """Variables that people set and that are no keys of the spec."""
 NEWS = frozenset(f"NEWS_{name}" for name in ("KIND", "RUN", "TASK", "TEXT", "OUTCOME", "COMMAND"))
 MARKS = frozenset({"INSIDE", "TREE", "USAGE_FILE", "AGENT_SESSION"}) | NEWS

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from types import TracebackType
 
 from rich.console import Console, Group
+from rich.control import Control
 from rich.live import Live
+from rich.segment import ControlType
 from rich.text import Text
 
 from untilgreen.core.events import (
@@ -24,13 +26,11 @@ from untilgreen.core.events import (
     StopRequested,
     TurnEnded,
 )
-from untilgreen.core.limits import ceiling
 from untilgreen.core.model import Verdict
-from untilgreen.core.progress import Overview, progress
+from untilgreen.core.progress import progress
 from untilgreen.core.state import RunState
-from untilgreen.core.units import show_duration
 from untilgreen.ports import Activity
-from untilgreen.surfaces.picture import laps_of, spark
+from untilgreen.surfaces.panel import Panel, seconds
 from untilgreen.surfaces.render import (
     ASCII_MARKS,
     MARKS,
@@ -40,14 +40,44 @@ from untilgreen.surfaces.render import (
     how_to_answer,
     line,
 )
-from untilgreen.surfaces.text import in_ascii, inert, short
+from untilgreen.surfaces.text import in_ascii, inert, places, short
 
 REFRESHES_PER_SECOND = 4
-BAR = 12
-_ARROWS = {"improving": "↗", "regressing": "↘", "stagnant": "→", "unknown": " "}
-_ASCII_ARROWS = {"improving": "/", "regressing": "\\", "stagnant": "-", "unknown": " "}
 _NOT_RUN = Verdict(status="skip")
-_COLOURS = {"pass": "green", "fail": "red", "error": "yellow", "skip": "dim"}
+
+
+class _Calm(Live):
+    """Draws only what differs from what is there, so that a slow line and a tired eye have peace."""
+
+    _drawn: tuple[int, str] | None = None
+
+    def refresh(self) -> None:
+        """Leave it as it is where nothing has changed."""
+        with self._lock:
+            whole = self.get_renderable()
+            lines = [str(each) for each in whole.renderables] if isinstance(whole, Group) else []
+            now = (self.console.width, "\n".join(lines))
+            if now == self._drawn and self.is_started:
+                return
+            if self._drawn is not None and now[0] < self._drawn[0]:
+                self._wipe(self._drawn[1].split("\n"), now[0])
+            self._drawn = now
+            super().refresh()
+
+    def _wipe(self, lines: list[str], width: int) -> None:
+        """Take away lines that a narrower terminal has broken: they fill more rows than were drawn."""
+        rows = sum(max(1, -(-places(line) // width)) for line in lines)
+        up = [(ControlType.CURSOR_UP, rows - 1)] if rows > 1 else []
+        self.console.control(
+            Control(ControlType.CARRIAGE_RETURN, *up), Control((ControlType.ERASE_IN_LINE, 2))
+        )
+        for _ in range(rows - 1):
+            self.console.control(
+                Control((ControlType.CURSOR_DOWN, 1)), Control((ControlType.ERASE_IN_LINE, 2))
+            )
+        if rows > 1:
+            self.console.control(Control((ControlType.CURSOR_UP, rows - 1)))
+        self._live_render._shape = None  # nothing of the old picture is left to move above
 
 
 class LiveView:
@@ -66,7 +96,8 @@ class LiveView:
         self._doing = "starting"
         self._since = now()
         self._note = ""
-        self._live = Live(
+        self._keys = ""
+        self._live = _Calm(
             get_renderable=self.__rich__,
             console=console,
             refresh_per_second=REFRESHES_PER_SECOND,
@@ -97,6 +128,11 @@ class LiveView:
         if said := self._said(event, state):
             self._console.print(self._fitting(Text(said, style="dim")))
 
+    def show_keys(self, text: str) -> None:
+        """What can be pressed, or what came of a key; drawn at once, since somebody types."""
+        self._keys = short(text, 2 * self._room()) if text else ""
+        self._live.refresh()
+
     def on_activity(self, activity: Activity) -> None:
         """What the agent shows while it works."""
         if text := short(activity.text, 300):
@@ -108,13 +144,15 @@ class LiveView:
         if state is None:
             return Group(Text("starting", style="dim"))
         known = progress(state)
+        panel = Panel(width=self._room(), ascii_only=self._ascii)
         lines = [
-            self._title(state),
-            self._numbers(state, known),
-            self._gates(state, known),
-            self._history(state),
-            Text(f"now    {inert(self._doing)}  {_seconds(self._now() - self._since)}"),
+            panel.title(state),
+            panel.numbers(state, known, self._now()),
+            panel.gates(state, known),
+            panel.history(state),
+            Text(f"now    {inert(self._doing)}  {seconds(self._now() - self._since)}"),
             Text(f"note   {self._note}" if self._note else "", style="yellow"),
+            *([Text(f"keys   {self._keys}", style="dim")] if self._keys else []),
         ]
         return Group(*map(self._fitting, lines))
 
@@ -165,65 +203,11 @@ class LiveView:
         """As much as one line of the terminal takes; the last place stays free, where some terminals wrap."""
         if self._ascii:
             text.plain = in_ascii(text.plain)
-        text.truncate(max(20, self._console.width - 1), overflow="crop" if self._ascii else "ellipsis")
+        text.truncate(self._room(), overflow="crop" if self._ascii else "ellipsis")
         return text
 
-    def _title(self, state: RunState) -> Text:
-        title = Text(state.run, style="bold")
-        title.append(f"  {inert(state.plan.title)}  ", style="not bold")
-        title.append(f"{agent_words(state.agent)} · {inert(state.plan.strategy.name)}", style="dim")
-        return title
-
-    def _numbers(self, state: RunState, known: Overview) -> Text:
-        limits, score = state.plan.limits, known.overall.score
-        lap = state.open.number if state.open else len(state.iterations)
-        most = f"/{limits.iterations}" if limits.iterations else ""
-        full, empty = ("#", ".") if self._ascii else ("█", "░")
-        filled = round(score * BAR)
-        arrow = (_ASCII_ARROWS if self._ascii else _ARROWS)[known.overall.trend]
-        text = Text(f"lap    {lap}{most}  ")
-        text.append(full * filled + empty * (BAR - filled), style="cyan")
-        text.append(f" {score:.2f} {arrow}")
-        running = 0.0 if state.pause or state.asked else max(0.0, self._now() - state.now)
-        text.append(f"   {_seconds(state.elapsed + running)}/{_limit(limits.time, show_duration)}")
-        if state.spent.cost or limits.cost:
-            most_money = f"/${float(limits.cost):.2f}" if limits.cost else ""
-            text.append(f"   ${state.spent.cost:.2f}{most_money}")
-        if state.spent.tokens:
-            text.append(f"   {state.spent.tokens:,} tokens")
-        if known.overall.laps_left:
-            text.append(f"   about {known.overall.laps_left} to go", style="dim")
-        return text
-
-    def _gates(self, state: RunState, known: Overview) -> Text:
-        text = Text("gates ")
-        latest = state.open.verdicts if state.open else {}
-        last = state.last.verdicts if state.last else {}
-        for gate in state.plan.gates:
-            verdict = latest.get(gate.name)
-            old = verdict is None
-            verdict = verdict or last.get(gate.name)
-            change = known.gates[gate.name]
-            text.append(" ")
-            text.append_text(self._gate(gate.name, verdict, len(change.fixed), len(change.new), old=old))
-        return text
-
-    def _gate(self, name: str, verdict: Verdict | None, fixed: int, new: int, *, old: bool) -> Text:
-        status = verdict.status if verdict else "skip"
-        style = f"dim {_COLOURS[status]}" if old else _COLOURS[status]
-        said = f"{self._marks[status]} {inert(name)}"
-        if verdict and verdict.status == "fail":
-            said += f" {verdict.count}"
-            said += f" (-{fixed})" if fixed else ""
-            said += f" (+{new})" if new else ""
-        said += " flaky" if verdict and verdict.flaky else ""
-        return Text(said + " ", style=style.replace("dim dim", "dim"))
-
-    def _history(self, state: RunState) -> Text:
-        laps = laps_of(state)[-40:]
-        text = Text("hist   ")
-        text.append(spark([lap.score for lap in laps], ascii_only=self._ascii), style="cyan")
-        return text
+    def _room(self) -> int:
+        return max(20, self._console.width - 1)
 
 
 def _note(event: Decided) -> str:
@@ -231,12 +215,3 @@ def _note(event: Decided) -> str:
         signal = event.signals[0]
         return short(f"{signal.kind}: {signal.evidence}", 200)
     return short(event.decision.reason, 200)
-
-
-def _seconds(seconds: float) -> str:
-    """Whole seconds: tenths that run by draw the eye for nothing."""
-    return show_duration(float(int(max(0.0, seconds))))
-
-
-def _limit(value: float | str | None, show: Callable[[float], str]) -> str:
-    return "unlimited" if value is None else show(ceiling(value))

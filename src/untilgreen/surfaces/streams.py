@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 _NOBODY = (errno.EPIPE, errno.EIO)
@@ -27,6 +30,27 @@ def write_bytes(stream: TextIO, data: bytes) -> None:
         stream.flush()
     except OSError as error:
         _give_up(stream, error)
+
+
+def on_actions(env: Mapping[str, str]) -> bool:
+    """Whether a runner of GitHub's reads what we print."""
+    return env.get("GITHUB_ACTIONS") == "true"
+
+
+@contextmanager
+def no_commands(env: Mapping[str, str]) -> Iterator[None]:
+    """Nothing that is printed inside is a command to the runner."""
+    if not on_actions(env):
+        yield
+        return
+    import secrets
+
+    word = secrets.token_hex(16)
+    write(sys.stdout, f"::stop-commands::{word}\n")
+    try:
+        yield
+    finally:
+        write(sys.stdout, f"::{word}::\n")
 
 
 class Lasting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
@@ -77,20 +78,31 @@ class Json:
 
 
 def choose(
-    *, json: bool, quiet: bool, verbose: bool, ascii_only: bool, flags: str = ""
+    *,
+    json: bool,
+    quiet: bool,
+    verbose: bool,
+    ascii_only: bool,
+    flags: str = "",
+    plain: bool = False,
 ) -> AbstractContextManager[View]:
     """The view that fits the flags and the terminal; commands that it names end with `flags`."""
     if json:
         return nullcontext(Json())
     if quiet:
         return nullcontext(Silent())
-    if verbose or not sys.stderr.isatty():
-        return nullcontext(Lines(verbose=verbose, ascii_only=ascii_only, flags=flags))
+    lines = Lines(verbose=verbose, ascii_only=ascii_only, flags=flags)
+    if streams.on_actions(os.environ):
+        from untilgreen.surfaces import actions
+
+        return actions.view(lines)
+    if verbose or plain or os.environ.get("UNTILGREEN_PLAIN") or not sys.stderr.isatty():
+        return nullcontext(lines)
     from rich.console import Console
 
     from untilgreen.surfaces.live import LiveView
 
     console = Console(file=cast("TextIO", streams.Lasting(sys.stderr)), highlight=False)
     if not console.is_terminal or console.is_dumb_terminal:
-        return nullcontext(Lines(ascii_only=ascii_only, flags=flags))
+        return nullcontext(lines)
     return LiveView(console, time.time, ascii_only=ascii_only, flags=flags)

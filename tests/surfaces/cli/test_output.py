@@ -3,7 +3,9 @@
 import re
 import subprocess
 
-from tests.surfaces.cli.helpers import COMMAND, NO_OP, PATIENCE_SECONDS, Cli
+import pytest
+
+from tests.surfaces.cli.helpers import COMMAND, NO_OP, PATIENCE_SECONDS, Cli, eventually
 
 HOSTILE = r"printf '\033]0;owned\007\033[2J\033[31mevil\r\n\033[1A\302\233more\n'"
 """A title, a cleared screen, a colour, a cursor that goes up, and the same in one byte."""
@@ -130,3 +132,59 @@ def test_a_reader_of_the_help_that_leaves_is_no_error(cli: Cli) -> None:
     _, err = help_text.communicate(timeout=PATIENCE_SECONDS)
 
     assert (help_text.returncode, err) == (0, b"")
+
+
+def test_keys_pause_steer_and_stop_a_run_on_a_real_terminal(cli: Cli) -> None:
+    slow = f"cat > /dev/null\ntouch {cli.tmp}/works\nwhile ! test -f {cli.tmp}/go; do sleep 0.05; done\n"
+    terminal = cli.on_a_terminal("run", "Mend it.", "--agent", cli.agent(slow), "--gate", "test -f done")
+    eventually((cli.tmp / "works").exists, "the agent works")
+    (run,) = cli.ids
+
+    terminal.type("nlook at the clock\r")
+    eventually(lambda: [each for each in cli.journal(run) if each["type"] == "Steered"], "the note")
+    terminal.type("s")
+    eventually(lambda: [each for each in cli.journal(run) if each["type"] == "StopRequested"], "the stop")
+    (cli.tmp / "go").touch()
+    code, text = terminal.end()
+
+    assert code == 1
+    assert "cancelled: stopped by a key" in text
+    steered = next(each for each in cli.journal(run) if each["type"] == "Steered")
+    assert steered["note"] == "look at the clock"
+
+
+@pytest.mark.parametrize("how", ["--plain", "UNTILGREEN_PLAIN", "dumb"])
+def test_for_screen_readers_and_dumb_terminals_nothing_is_redrawn(cli: Cli, how: str) -> None:
+    evil = r"printf 'evil \033]0;owned\007\033[2J\033[31m\n'; touch done"
+    flags = ("--plain",) if how == "--plain" else ()
+    if how == "UNTILGREEN_PLAIN":
+        cli.env["UNTILGREEN_PLAIN"] = "1"
+    terminal = cli.on_a_terminal(
+        "run",
+        "Mend it.",
+        "--agent",
+        cli.agent(evil),
+        "--gate",
+        "test -f done",
+        *flags,
+        term="dumb" if how == "dumb" else "xterm",
+    )
+
+    code, text = terminal.end()
+
+    assert code == 0
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "lap 1:" in text
+    assert text.isascii() == (how == "dumb")
+
+
+def test_on_github_a_run_folds_its_laps_and_leaves_a_summary(cli: Cli) -> None:
+    summary = cli.tmp / "summary.md"
+    env = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary), "CI": "true"}
+
+    done = cli("run", "Mend it.", "--agent", cli.agent("touch done\n"), "--gate", "test -f done", env=env)
+
+    assert done.code == 0
+    assert "::group::lap 1\n" in done.err
+    assert "**converged**" in summary.read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import textwrap
 from dataclasses import replace
@@ -16,6 +17,7 @@ from untilgreen.core.standing import Tally
 from untilgreen.core.units import show_duration
 from untilgreen.engine.checking import Checked, check_gates
 from untilgreen.errors import UserError
+from untilgreen.surfaces import streams
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, version_line
 from untilgreen.surfaces.cli.trusting import allow
@@ -56,7 +58,8 @@ def check(
         place = f"{number}/{repeat} " if repeat > 1 else ""
         out(f"{place}{marks[verdict.status]} {inert(name)} {verdict_words(verdict)}")
         if verdict.status in ("fail", "error") and verdict.excerpt.strip() and number == 1:
-            out(textwrap.indent(inert_lines(verdict.excerpt.strip()), "    "))
+            with streams.no_commands(os.environ):
+                out(textwrap.indent(inert_lines(verdict.excerpt.strip()), "    "))
 
     if json:
         version_line()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -16,10 +18,10 @@ from untilgreen.core.fold import apply
 from untilgreen.core.receive import Resume
 from untilgreen.core.state import RunState
 from untilgreen.engine.drive import discard, start
-from untilgreen.engine.handle import Ride, driven
+from untilgreen.engine.handle import Handle, Ride, driven
 from untilgreen.engine.mail import let_go_on
 from untilgreen.engine.places import in_worktree
-from untilgreen.engine.seat import TERMINAL, UNATTENDED
+from untilgreen.engine.seat import TERMINAL, UNATTENDED, Seat
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
 from untilgreen.engine.wiring import plan_of
@@ -33,10 +35,14 @@ from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tel
 from untilgreen.surfaces.cli.trusting import allow
 from untilgreen.surfaces.result import beginning_lines
 from untilgreen.surfaces.text import inert
-from untilgreen.surfaces.views import choose
+from untilgreen.surfaces.views import View, choose
 
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Say nothing but the result.")]
 Verbose = Annotated[bool, Parameter(name=["--verbose", "-v"], help="Also say what the agent prints.")]
+Plain = Annotated[
+    bool,
+    Parameter(name="--plain", help="A line for each event and nothing redrawn, as screen readers like it."),
+]
 Detach = Annotated[
     bool, Parameter(name="--detach", help="Drive it in the background; it goes on when the terminal closes.")
 ]
@@ -52,6 +58,7 @@ def run(
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
+    plain: Plain = False,
     no_input: NoInput = False,
     detach: Detach = False,
 ) -> int:
@@ -73,7 +80,7 @@ def run(
     folder = anyio.run(begin)
     if detach:
         return leave_alone(folder, place, json=json, verbose=verbose)
-    shown = Shown(json=json, quiet=quiet, verbose=verbose, flags=place.flags)
+    shown = Shown(json=json, quiet=quiet, verbose=verbose, plain=plain, flags=place.flags)
     try:
         return drive_shown(folder, store, shown, no_input=no_input)
     except WorkspaceNotReady:
@@ -89,6 +96,7 @@ def resume(
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
+    plain: Plain = False,
     no_input: NoInput = False,
     detach: Detach = False,
 ) -> int:
@@ -110,7 +118,7 @@ def resume(
         return OK
     if detach:
         return leave_alone(folder, place, json=json, verbose=verbose)
-    shown = Shown(json=json, quiet=quiet, verbose=verbose, flags=place.flags)
+    shown = Shown(json=json, quiet=quiet, verbose=verbose, plain=plain, flags=place.flags)
     return drive_shown(folder, place.store(), shown, no_input=no_input)
 
 
@@ -121,6 +129,7 @@ class Shown:
     json: bool = False
     quiet: bool = False
     verbose: bool = False
+    plain: bool = False
     flags: str = ""
     """What printed commands end with."""
 
@@ -145,6 +154,7 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
             json=shown.json,
             quiet=shown.quiet,
             verbose=shown.verbose,
+            plain=shown.plain,
             ascii_only=ascii_only(),
             flags=shown.flags,
         ) as view:
@@ -159,7 +169,7 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
                 signals=True,
                 warn=warnings.append,
             )
-            async with driven(folder, store, ride) as handle:
+            async with driven(folder, store, ride) as handle, _keys(handle, view, seat):
                 await handle.result()
 
     try:
@@ -174,6 +184,20 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
         tell(f"note: {inert(sentence)}")
     _say_how_it_went(state, head, restored, shown)
     return exit_code(state)
+
+
+def _keys(handle: Handle, view: View, seat: Seat) -> AbstractAsyncContextManager[None]:
+    """Keys are heeded where a person sits at the live view."""
+    if seat is not TERMINAL or os.name != "posix":
+        return nullcontext()
+    from untilgreen.surfaces.live import LiveView
+
+    if not isinstance(view, LiveView):
+        return nullcontext()
+    from untilgreen.surfaces import keys
+
+    stdin = sys.stdin.fileno()
+    return keys.pressed(handle, view, stdin) if keys.usable(stdin) else nullcontext()
 
 
 def _say_where(folder: RunFolder, flags: str) -> None:

@@ -14,6 +14,7 @@ from untilgreen.engine.store import RunFolder
 from untilgreen.engine.told import told
 from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
+from untilgreen.surfaces.cli.drive import Plain
 from untilgreen.surfaces.cli.look import summarise
 from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.cli.say import ascii_only, out_json, tell, version_line
@@ -24,7 +25,7 @@ LOOK_SECONDS, LOOKS = 0.25, 8
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
 
 
-def follow(run: Run = "@last", /, *, place: Place = HERE, json: Json = False) -> int:
+def follow(run: Run = "@last", /, *, place: Place = HERE, json: Json = False, plain: Plain = False) -> int:
     """Watch a run that another process drives, until it is left; Ctrl-C stops watching, not the run.
 
     Parameters
@@ -36,7 +37,7 @@ def follow(run: Run = "@last", /, *, place: Place = HERE, json: Json = False) ->
     if json:
         version_line()
     try:
-        anyio.run(_watch, folder, json)
+        anyio.run(_watch, folder, json, plain)
     except KeyboardInterrupt:
         tell(f"The run goes on. Watch it again: untilgreen follow {folder.id}{place.flags}")
         return SIGINT
@@ -48,10 +49,10 @@ def follow(run: Run = "@last", /, *, place: Place = HERE, json: Json = False) ->
     return exit_code(state)
 
 
-async def _watch(folder: RunFolder, json: bool) -> None:
+async def _watch(folder: RunFolder, json: bool, plain: bool) -> None:
     """Every event so far, and each new one for as long as somebody drives."""
     state, seen = None, 0
-    with choose(json=json, quiet=False, verbose=False, ascii_only=ascii_only()) as view:
+    with choose(json=json, quiet=False, verbose=False, plain=plain, ascii_only=ascii_only()) as view:
         async with anyio.create_task_group() as group:
             group.start_soon(_until_it_is_left, folder, group.cancel_scope)
             async for event in FileJournal(folder.journal).follow():
