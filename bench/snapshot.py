@@ -74,7 +74,8 @@ def _repository(work: Path) -> Path:
         place.mkdir(parents=True)
         for file in range(FILES // FOLDERS):
             (place / f"{file:03d}.txt").write_text(f"{number} {file}\n")
-    for command in ("init --quiet", "config user.name N", "config user.email n@example.org", "add --all"):
+    settings = ("user.name N", "user.email n@example.org", "gc.auto 0")  # no packing in the background
+    for command in ("init --quiet", *(f"config {setting}" for setting in settings), "add --all"):
         subprocess.run(["git", *command.split()], cwd=work, check=True)
     subprocess.run(["git", "commit", "--quiet", "--message=start"], cwd=work, check=True)
     return work

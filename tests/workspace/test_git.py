@@ -215,6 +215,26 @@ async def test_many_files_are_looked_at_like_few(repository: Path, workspace: Gi
     }
 
 
+async def test_a_few_changes_among_many_files_are_grafted_and_not_written_from_the_index(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = {f"{'long' * 60}/{number}.txt": "same\n" for number in range(3_500)}
+    write(repository, {**many, "a.txt": "1\n", "b.txt": "2\n"})
+    commit(repository)
+    await workspace.snapshot("0")
+    write(repository, {"a.txt": "changed\n", "deep/new.txt": "4\n"})
+    (repository / "b.txt").unlink()
+    log = record_commands(tmp_path, monkeypatch)
+    after = await workspace.snapshot("1")
+    used = log.read_text().split()
+    git(repository, "add", "-A")
+
+    assert "mktree" in used
+    assert "write-tree" not in used
+    assert git(repository, "write-tree").strip() == after
+    assert await GitWorkspace(repository, "r2", tmp_path / "other").snapshot("0") == after
+
+
 def record_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     log = tmp_path / "verbs"
     log.touch()

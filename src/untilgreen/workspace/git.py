@@ -137,8 +137,9 @@ class GitWorkspace:
         if seen is not None and self._tree is not None and self._still == (seen, index.mark()):
             return self._tree[1]
         await seed(shadow, git)
+        known = self._tree[1] if self._tree and self._tree[0] == index.mark() else None
         try:
-            looked = await index.update()
+            looked = await index.update(known)
         except GitFailed as failure:
             if not any(sign in failure.words for sign in DAMAGE):
                 raise
@@ -147,7 +148,7 @@ class GitWorkspace:
             looked = await index.update()
         self._note(looked.nested, looked.warnings)
         if self._tree is None or self._tree[0] != index.mark():
-            tree = await index.tree()
+            tree = looked.tree or await index.tree()
             self._tree = (index.mark(), tree)
         self._still = (seen, index.mark()) if seen is not None else None
         return self._tree[1]

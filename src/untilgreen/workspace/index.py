@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import NamedTuple
 
 import anyio
 
+from untilgreen.workspace.graft import Ungraftable, grafted, times
 from untilgreen.workspace.plumbing import Git, GitFailed, joined, split
 
 SUBMODULE = b"160000"
@@ -55,32 +57,61 @@ class Index:
         self._git = git
         self._path = path
 
-    async def update(self) -> Looked:
-        """Bring the index up to what is on disk, and tell what was left out.
+    async def update(self, known: str | None = None) -> Looked:
+        """Bring the index up to what is on disk, and tell what was left out; `known` is its tree before.
 
         First a look, which writes nothing, then all that differs at once: that is faster than `git add -A`,
         and shows repositories inside this one instead of adding them, or choking on them.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return await self._update()
+                return await self._update(known)
             except GitFailed as failure:
                 if attempt == ATTEMPTS or not any(sign in failure.words for sign in MOVING):
                     raise
         raise AssertionError("the last attempt returns or raises")
 
-    async def _update(self) -> Looked:
+    async def _update(self, known: str | None) -> Looked:
         differing, warnings = await self._look()
         paths = [path for path in differing if not path.endswith(b"/")]
+        tree = None if paths else known
         if paths:
             try:
-                await self.add(paths)
+                tree = await self._take_in(paths, known if self._size() > LARGE else None)
             except GitFailed:  # of files below what is a link now, `update-index` knows nothing
                 await self._git("add", "-u")
                 await self.add([path for path in await self._others() if not path.endswith(b"/")])
         return Looked(
-            nested=tuple(path.rstrip(b"/") for path in differing if path.endswith(b"/")), warnings=warnings
+            nested=tuple(path.rstrip(b"/") for path in differing if path.endswith(b"/")),
+            warnings=warnings,
+            tree=tree,
         )
+
+    async def _take_in(self, paths: Sequence[bytes], known: str | None) -> str | None:
+        """Add the paths; where `known` is the tree before, make the one after beside that, if it can be."""
+        if known is None:
+            await self.add(paths)
+            return None
+        before = times(self._git, paths)
+        trees: list[str] = []
+        failures: list[GitFailed] = []
+
+        async def graft() -> None:
+            with suppress(Ungraftable, GitFailed):
+                trees.append(await grafted(self._git, known, paths))
+
+        async def add() -> None:
+            try:
+                await self.add(paths)
+            except GitFailed as failure:
+                failures.append(failure)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(graft)
+            group.start_soon(add)
+        for failure in failures:
+            raise failure
+        return trees[0] if trees and times(self._git, paths) == before else None
 
     async def _look(self) -> tuple[list[bytes], tuple[str, ...]]:
         """Every path that is not as the index has it; where there are many files, by two looks at once."""
@@ -154,6 +185,8 @@ class Looked(NamedTuple):
     nested: tuple[bytes, ...]
     """Repositories inside this one that are not its submodules."""
     warnings: tuple[str, ...]
+    tree: str | None
+    """What the index holds now, where that is known without writing it."""
 
 
 async def differences(git: Git, before: str, after: str) -> list[Difference]:
