@@ -352,6 +352,19 @@ async def test_a_strategy_that_raises_ends_the_run_as_crashed_with_its_name() ->
     assert sum(isinstance(event, RunFinished) for event in world.heard) == 1
 
 
+async def test_what_broke_a_run_keeps_its_own_cause_and_is_not_its_own() -> None:
+    class Raises:
+        def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+            raise ZeroDivisionError("by me")
+
+    world = await World("a -", Raises()).start()
+
+    with pytest.raises(PluginFailed) as raised:
+        await world.runner().drive()
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+    assert raised.value.__cause__.__cause__ is None
+
+
 async def test_a_strategy_can_not_call_red_gates_converged() -> None:
     from untilgreen import Finish, Outcome
 

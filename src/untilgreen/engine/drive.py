@@ -146,7 +146,7 @@ async def drive(
                 async with bus.notifying() if plan.notify else nullcontext():
                     return await _beside(runner, folder, signals=signals, first=first)
             except BaseExceptionGroup as several:
-                raise only(several) from several
+                raise only(several) from only(several).__cause__
 
 
 class _Place(NamedTuple):

@@ -61,8 +61,9 @@ class Runner:
         except JournalError:
             raise
         except Exception as error:
-            await self._crashed(only(error))
-            raise only(error) from error
+            cause = only(error)
+            await self._crashed(cause)
+            raise cause from cause.__cause__  # its own, not the group around it, which may be itself
         return self.state
 
     async def record(self, event: Event) -> None:

@@ -55,6 +55,16 @@ def test_a_run_goes_on_with_the_gate_that_it_began_with(cli: Cli) -> None:
     assert cli("resume").code == 0
 
 
+def test_an_agent_that_raises_ends_the_run_with_70_and_the_reason(cli: Cli) -> None:
+    agent = "class Bad:\n    async def work(self, brief, desk):\n        raise ZeroDivisionError('by me')\n"
+    write(cli.place, {"agents.py": agent})
+    done = cli("run", "Mend it.", "-a", "./agents.py:Bad", "-g", "false")
+
+    assert done.code == 70
+    assert "ZeroDivisionError: by me" in done.err
+    assert cli("resume").code == 70
+
+
 def test_a_strategy_that_raises_ends_the_run_with_70_and_is_named(cli: Cli) -> None:
     write(cli.place, {"rules.py": BAD})
     bad = ("--strategy", "./rules.py:Bad")

@@ -159,7 +159,9 @@ def _with_stdin_named(arguments: list[str]) -> list[str]:
 
 def _defect(error: Exception) -> int:
     cause: BaseException = error
-    while cause.__cause__ is not None:
+    seen: set[int] = set()
+    while cause.__cause__ is not None and id(cause) not in seen:
+        seen.add(id(cause))
         cause = cause.__cause__
     ours = isinstance(error, UntilgreenError)
     complain(str(error) if ours else f"a defect in untilgreen: {type(cause).__name__}: {cause}")
