@@ -14,6 +14,8 @@ from untilgreen.surfaces.text import inert_lines, short
 
 WIDTH = 200
 GO_ON = "/untilgreen go"
+_WELL = (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED)
+_ENDED = {Outcome.CANCELLED: "cancelled"}
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -68,7 +70,7 @@ def resting(state: RunState) -> str:
     """Why the session may stop, and how to go on where the run is not over."""
     if state.outcome is not None:
         laps = len(state.iterations)
-        done = {Outcome.CONVERGED: "complete", Outcome.CANCELLED: "cancelled"}.get(state.outcome, "stopped")
+        done = "complete" if state.outcome in _WELL else _ENDED.get(state.outcome, "stopped")
         after = f"after {laps} lap{'' if laps == 1 else 's'}"
         return f"{done} {after}: {state.outcome}, {short(state.reason, WIDTH)} (run {state.run})"
     if state.asked is not None and state.answer is None:

@@ -1,0 +1,162 @@
+"""A session as its hooks see it: payloads fed to the real program, answers read as the agent reads them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.surfaces.cli.helpers import COMMAND, PATIENCE_SECONDS, Done
+from untilgreen.journal.codec import decode
+
+DONE = "<promise>DONE</promise>"
+ID = "0bd2e4a1-5c1f-4c6e-9d3b-2f1f6f0c9a11"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a hook said, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The answer; none is an empty one, and anything but one object on one line fails the test."""
+        lines = self.out.splitlines()
+        assert len(lines) <= 1, self.out
+        answer: dict[str, Any] = json.loads(lines[0]) if lines else {}
+        return answer
+
+    @property
+    def brief(self) -> str:
+        """What keeps the session going; empty where it may stop."""
+        blocks = self.said.get("decision") == "block"
+        return str(self.said["reason"]) if blocks else ""
+
+    @property
+    def toast(self) -> str:
+        """What the person sees."""
+        return str(self.said.get("systemMessage", ""))
+
+    @property
+    def context(self) -> str:
+        """What a prompt brings along for the model."""
+        return str(self.said.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+@dataclass
+class Session:
+    """One session of an agent in a directory."""
+
+    place: Path
+    env: dict[str, str]
+    id: str = ID
+    agent: str = "claude"
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def other(self, name: str) -> Session:
+        """Another session in the same directory."""
+        return Session(place=self.place, env=self.env, id=name, agent=self.agent)
+
+    def call(self, *arguments: str) -> Done:
+        """A command of the program, as a person or the agent gives it."""
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            cwd=self.place,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def start(self, task: str = "make it ok", *flags: str) -> Done:
+        """Start a loop; anything but a brief fails the test."""
+        done = self.call("session", "start", task, "--session", self.id, "--agent", self.agent, *flags)
+        assert done.code == 0, done
+        return done
+
+    def begin(self, event: str, payload: Mapping[str, Any] | bytes, *flags: str) -> subprocess.Popen[bytes]:
+        """Start a hook and hand it its payload."""
+        process = subprocess.Popen(
+            [*COMMAND, "hook", event, "--agent", self.agent, *flags],
+            cwd=self.place,
+            env={**self.env, "CLAUDECODE": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self.started.append(process)
+        assert process.stdin is not None
+        process.stdin.write(payload if isinstance(payload, bytes) else json.dumps(payload).encode())
+        process.stdin.close()
+        process.stdin = None
+        return process
+
+    def end(self, process: subprocess.Popen[bytes]) -> Answer:
+        """What a hook says; whoever keeps its output open makes this time out."""
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
+        return Answer(process.returncode, out.decode(), err.decode())
+
+    def hook(self, event: str, payload: Mapping[str, Any] | bytes, *flags: str) -> Answer:
+        """One call of a hook."""
+        return self.end(self.begin(event, payload, *flags))
+
+    def payload(self, text: str = "on it", *, active: bool = True, **more: Any) -> dict[str, Any]:
+        """What Claude tells its stop hook."""
+        return {
+            "session_id": self.id,
+            "transcript_path": str(self.place / "missing.jsonl"),
+            "cwd": str(self.place),
+            "permission_mode": "default",
+            "hook_event_name": "Stop",
+            "stop_hook_active": active,
+            "last_assistant_message": text,
+            "background_tasks": [],
+            **more,
+        }
+
+    def stop(self, text: str = "on it", *flags: str, active: bool = True, **more: Any) -> Answer:
+        """The session wants to stop."""
+        return self.hook("stop", self.payload(text, active=active, **more), *flags)
+
+    def prompt(self, text: str) -> Answer:
+        """A person types something."""
+        payload = {"session_id": self.id, "cwd": str(self.place), "prompt": text}
+        return self.hook("prompt", payload)
+
+    @property
+    def runs(self) -> Path:
+        return Path(self.env["UNTILGREEN_STATE_DIR"]) / "runs"
+
+    @property
+    def journal(self) -> Path:
+        """The journal of the newest run."""
+        return max(self.runs.iterdir()) / "journal.jsonl"
+
+    def events(self, kind: str) -> list[Any]:
+        """The events of one kind in that journal."""
+        events, _ = decode(self.journal.read_bytes())
+        return [event for event in events if type(event).__name__ == kind]
+
+    def laps(self) -> int:
+        """How many laps are over."""
+        return len([event for event in self.events("Decided") if event.lap > 0])
+
+    def state(self) -> dict[str, Any]:
+        """`session state --json`."""
+        done = self.call("session", "state", "--session", self.id, "--json")
+        assert done.code == 0, done
+        return done.lines[-1]
+
+    def notes(self) -> list[str]:
+        """The sessions that have a run, as the hook finds them."""
+        folder = Path(self.env["UNTILGREEN_STATE_DIR"]) / "sessions"
+        return sorted(each.name for each in folder.iterdir()) if folder.exists() else []

@@ -1,0 +1,122 @@
+"""What a person types into a session: /ralph and its kin."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.surfaces.hook.helpers import Session
+from untilgreen.errors import UserError
+from untilgreen.surfaces.hook.prompts import Command, command_of, parse
+
+
+@pytest.mark.parametrize(
+    ("typed", "task", "values"),
+    [
+        ("fix it", "fix it", {}),
+        (
+            '"fix it" --max-iterations=25 --completion-promise=ALL_FIXED',
+            "fix it",
+            {"--max-iterations": ["25"], "--completion-promise": ["ALL_FIXED"]},
+        ),
+        ("--max-iterations 3 fix it", "fix it", {"--max-iterations": ["3"]}),
+        ("fix --gate 'a=b c' it", "fix it", {"--gate": ["a=b c"]}),
+        ("--gate a --gate b x", "x", {"--gate": ["a", "b"]}),
+        ("don't stop, it's fine", "don't stop, it's fine", {}),
+        ('"say \\"hi\\" --verbose" --replace', 'say "hi" --verbose', {"--replace": [""]}),
+        ("-- use --verbose here", "use --verbose here", {}),
+        ("a-- b -x --- ---", "a-- b -x --- ---", {}),
+        (
+            "line one\n  line two --description 'in short'",
+            "line one\n  line two",
+            {"--description": ["in short"]},
+        ),
+    ],
+)
+def test_flags_are_cut_out_and_the_task_stays_as_it_was_written(
+    typed: str, task: str, values: dict[str, list[str]]
+) -> None:
+    parsed = parse(typed)
+
+    assert (parsed.task, parsed.values) == (task, values)
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("fix --max-iteration=3", "There is no flag '--max-iteration'. Did you mean '--max-iterations'?"),
+        ("fix --gate", "--gate needs a value"),
+        ("fix --gate --replace", "--gate needs a value"),
+    ],
+)
+def test_a_flag_that_is_wrong_is_an_error_and_no_task(typed: str, sentence: str) -> None:
+    with pytest.raises(UserError) as caught:
+        parse(typed)
+    assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "command"),
+    [
+        ("/ralph fix it", Command(name="ralph", rest="fix it")),
+        ("/untilgreen:ralph fix\nit", Command(name="ralph", rest="fix\nit")),
+        ("  /cancel-ralph", Command(name="cancel-ralph", rest="")),
+        ("$untilgreen go", Command(name="untilgreen", rest="go")),
+        ("/ralphs", None),
+        ("please /ralph", None),
+        ("ralph fix it", None),
+    ],
+)
+def test_only_a_prompt_that_begins_so_is_a_command(prompt: str, command: Command | None) -> None:
+    assert command_of(prompt) == command
+
+
+def test_ralph_starts_a_loop_and_hands_its_brief_to_the_model(session: Session) -> None:
+    begun = session.prompt(
+        '/ralph "make it ok" --max-iterations=25 --completion-promise=ALL_FIXED --description now'
+    )
+    assert begun.context.startswith("[UNTILGREEN LOOP - ITERATION 1/25]")
+    assert "<promise>ALL_FIXED</promise>" in begun.context
+    assert begun.toast.startswith("untilgreen: loop started, lap 1 of 25")
+
+    state = session.state()
+    assert {key: state[key] for key in ("active", "iteration", "max_iterations", "completion_promise")} == {
+        "active": True,
+        "iteration": 1,
+        "max_iterations": 25,
+        "completion_promise": "ALL_FIXED",
+    }
+    assert (state["prompt"], state["session_id"], state["description"]) == ("make it ok", session.id, "now")
+    assert state["started_at"] <= state["last_iteration_at"]
+
+
+def test_a_start_that_fails_does_not_hand_the_task_to_the_model(session: Session) -> None:
+    refused = session.prompt("/ralph make it ok --max-iterations=0")
+
+    assert refused.said["decision"] == "block"
+    assert refused.context == ""
+    assert session.prompt("/untilgreen state").said["reason"].startswith("no loop is active")
+    assert session.prompt("/cancel-ralph").said["reason"] == "no loop is active in this session"
+
+
+def test_a_second_loop_in_a_session_replaces_the_first_only_when_asked_to(session: Session) -> None:
+    session.prompt("/ralph one")
+    first = session.journal
+
+    assert "has run" in session.prompt("/ralph two").said["reason"]
+    assert "Original task:\ntwo" in session.prompt("/ralph two --replace").context
+    assert b'"Cancelled"' in first.read_bytes()
+    assert session.prompt("/cancel-ralph").said["reason"].startswith("cancelled after 0 laps")
+
+
+def test_the_spec_of_the_directory_says_what_holds_in_a_session(session: Session) -> None:
+    (session.place / "brief.md").write_text("Lap {{ITERATION}} of {{MAX}}: {{PROMPT}} ({{PROMISE}})")
+    (session.place / "untilgreen.toml").write_text(
+        '[session]\nmax_iterations = 7\npromise = "YES"\nbrief = "brief.md"\n'
+    )
+    assert session.call("trust", "--yes").code == 0
+    assert session.prompt("/ralph paint it").context == "Lap 1 of 7: paint it (YES)"
+    session.prompt("/cancel-ralph")
+
+    (session.place / "untilgreen.toml").write_text("[session]\nenabled = false\n")
+    session.call("trust", "--yes")
+    assert "switched off" in session.prompt("/ralph paint it").said["reason"]

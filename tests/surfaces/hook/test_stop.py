@@ -1,0 +1,193 @@
+"""The stop hook: what is a lap, what is not, and that a person is never trapped."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+from tests.surfaces.hook.helpers import DONE, Session
+
+OK_GATE = ("--gate", "tests=test -f ok")
+
+
+def test_a_loop_goes_on_until_the_gate_is_green_and_the_promise_was_given(session: Session) -> None:
+    begun = session.start("make it ok", *OK_GATE, "--max-iterations=5")
+    assert begun.out.startswith("[UNTILGREEN LOOP - ITERATION 1/5]")
+
+    kept = session.stop("I looked at it.", active=False)
+    assert kept.brief.startswith("[UNTILGREEN LOOP - ITERATION 2/5]")
+    assert "did not give the completion promise" in kept.brief
+    assert kept.toast.startswith("untilgreen: lap 2 of 5")
+
+    rejected = session.stop(f"It is done.\n{DONE}")
+    assert "Your claim was rejected: you said that the task is done, but 1 of 1 gates are red: tests" in (
+        rejected.brief
+    )
+
+    (session.place / "ok").touch()
+    done = session.stop(f"Now it is.\n{DONE}")
+    assert (done.code, done.brief) == (0, "")
+    assert done.toast.startswith("untilgreen: complete after 3 laps: converged")
+    (finished,) = session.events("RunFinished")
+    assert finished.outcome == "converged"
+    assert session.notes() == []
+    assert session.stop("hello", active=False).out == ""
+
+
+def test_the_last_lap_that_is_allowed_ends_the_loop_with_a_notice(session: Session) -> None:
+    session.start("make it ok", *OK_GATE, "--max-iterations", "1")
+
+    last = session.stop(active=False)
+    assert last.brief == ""
+    assert last.toast.startswith("untilgreen: stopped after 1 lap: exhausted, limit iterations: 1 of 1 used")
+
+
+def test_another_session_is_never_touched(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+    before = session.journal.read_bytes()
+    other = session.other("9f9f9f9f-0000-4000-8000-000000000000")
+
+    assert other.stop(f"my id is not {session.id}").out == ""
+    assert other.prompt("how are you?").out == ""
+    assert session.journal.read_bytes() == before
+
+
+def test_a_session_can_only_cancel_its_own_loop(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+
+    refused = session.call("session", "cancel", "--session", "someone-else")
+    assert (refused.code, session.state()["active"]) == (1, True)
+    assert "No loop is active in session 'someone-else'" in refused.err
+    ended = session.call("session", "cancel", "--session", session.id)
+    assert ended.code == 0
+    assert ended.out.startswith("cancelled after 0 laps")
+    assert session.notes() == []
+
+
+def test_a_users_own_turn_is_no_lap_and_gets_no_brief(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+    assert session.stop(active=False).brief
+
+    own = session.stop("The answer is 42.", active=False)
+    assert own.brief == ""
+    assert own.toast.endswith("is paused: you took over. Go on with: /untilgreen go")
+    assert session.stop("Once more.", active=False).out == ""
+    assert session.laps() == 1
+
+    again = session.prompt("/untilgreen go")
+    assert again.context.startswith("[UNTILGREEN LOOP - ITERATION 2/20]")
+    assert session.stop(active=False).brief.startswith("[UNTILGREEN LOOP - ITERATION 3/20]")
+
+
+def test_a_prompt_of_ones_own_in_the_middle_pauses_the_loop(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+
+    assert "is paused: you took over" in session.prompt("wait, what is this file for?").toast
+    assert session.stop("It is for notes.", active=False).out == ""
+    assert (session.laps(), session.state()["iteration"]) == (0, 1)
+
+
+def test_a_stop_with_work_in_the_background_is_let_go_and_is_no_lap(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+    tasks = [{"id": "b1", "status": "running", "description": "npm run dev"}]
+
+    busy = session.stop(active=False, background_tasks=tasks)
+    assert busy.brief == ""
+    assert busy.toast == "untilgreen: the lap goes on in the background: npm run dev"
+    assert session.laps() == 0
+
+    over = [{"id": "b1", "status": "completed", "description": "npm run dev"}]
+    assert "ITERATION 2/" in session.stop(active=False, background_tasks=over).brief
+
+
+def test_of_two_hooks_at_once_one_has_the_brief_and_the_lap(session: Session) -> None:
+    """Registered twice, or started twice; `bench/hooks.py` runs the same race 200 times."""
+    (session.place / "untilgreen.toml").write_text("detectors = []\n")
+    session.start("make it ok", "--max-iterations=50")
+    for lap in range(2, 10):
+        payload = session.payload(f"try {lap}", active=lap > 2)
+        pair = [session.begin("stop", payload) for _ in range(2)]
+        briefs = [answer.brief for answer in map(session.end, pair) if answer.out]
+        assert [f"ITERATION {lap}/" in brief for brief in briefs] == [True]
+    assert session.laps() == 8
+
+
+def test_a_gate_that_leaves_a_daemon_behind_does_not_keep_the_answer(session: Session) -> None:
+    session.start("make it ok", "--gate", "tests=sleep 600 & test -f ok")
+
+    began = time.monotonic()
+    assert "ITERATION 2/" in session.stop(active=False).brief
+    assert time.monotonic() - began < 60
+
+
+def test_a_gate_past_the_deadline_is_ended_and_the_session_may_stop(session: Session) -> None:
+    session.start("make it ok", "--gate", "tests=test -f fast || { touch fast; exit 1; }; sleep 600")
+
+    late = session.stop("on it", "--deadline", "9", active=False)
+    assert late.brief == ""
+    assert "is paused: the gates took all the time that the hook has" in late.toast
+    (verdict,) = [event.verdict for event in session.events("GateChecked") if event.gate == "tests"][1:]
+    assert (verdict.status, verdict.findings[0].id) == ("error", "timeout")
+
+
+def test_a_hook_that_is_told_to_leave_ends_its_gates_and_says_so_in_the_journal(session: Session) -> None:
+    gate = "test -f slow || { touch slow; exit 1; }; echo $$ > pid; exec sleep 600"
+    session.start("make it ok", "--gate", f"tests={gate}")
+    hook = session.begin("stop", session.payload(active=False))
+    pid = session.place / "pid"
+    while not (pid.exists() and pid.read_text().strip()):
+        assert hook.poll() is None
+        time.sleep(0.05)
+
+    hook.send_signal(signal.SIGTERM)
+    assert session.end(hook).brief == ""
+    assert not Path(f"/proc/{pid.read_text().strip()}").exists()
+    assert [event.signal for event in session.events("Interrupted")] == ["SIGTERM"]
+    assert session.stop("my own question", active=False).out == ""
+
+
+def test_the_promise_counts_only_in_the_agents_last_words(session: Session) -> None:
+    session.start(f"write {DONE} when it is done")
+    echo = f"Right: I will\nwrite {DONE} when it is done"
+
+    assert session.stop(echo, active=False).brief
+    assert session.stop("no", prompt=DONE, tool_output=DONE, reasoning=DONE).brief
+    assert session.stop(f"```\n{DONE}\n```").brief
+    assert session.stop("an earlier lap had it").brief
+    assert "complete" in session.stop(f"Here:\n{DONE}").toast
+
+
+def test_a_deleted_session_clears_its_run(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+    session.agent = "opencode"
+
+    assert session.hook("deleted", {"sessionID": session.id}).code == 0
+    (finished,) = session.events("RunFinished")
+    assert (finished.outcome, finished.reason) == ("cancelled", "its session was deleted")
+    assert session.notes() == []
+
+
+def test_a_session_that_ended_leaves_its_run_to_the_same_id(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+
+    assert session.hook("end", {"session_id": session.id, "reason": "other"}).out == ""
+    assert session.state()["active"] is True
+    greeted = session.hook("start", {"session_id": session.id, "source": "resume"})
+    assert greeted.toast.endswith("is paused: its session ended. Go on with: /untilgreen go")
+    assert session.prompt("/untilgreen go").context.startswith("[UNTILGREEN LOOP - ITERATION 1/20]")
+
+
+def test_an_error_uses_no_lap_and_counts(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+    session.agent = "opencode"
+    error = {"sessionID": session.id, "error": {"name": "APIError", "data": {"message": "overloaded"}}}
+
+    again = session.hook("error", error)
+    assert "ITERATION 1/20" in again.said["brief"]
+    assert session.laps() == 0
+    aborted = session.hook("error", {"sessionID": session.id, "error": {"name": "MessageAbortedError"}})
+    assert aborted.said["brief"] == ""
+    assert "you took over" in aborted.said["toast"]
+    (failed,) = session.events("TurnEnded")
+    assert (failed.unused, failed.reply.detail) == (True, "APIError: overloaded")
