@@ -51,6 +51,8 @@ VERBS = {
     "backtest": ("backtest:backtest", "See what detectors and strategies would have done with past runs."),
     "plugins": ("plugins:app", "List what can be used by name, or check a plugin of your own."),
     "session": ("session:app", "Start, end and look at a loop inside of an agent's session."),
+    "install": ("install:install", "Let an agent's sessions have loops: write our hooks and commands."),
+    "uninstall": ("install:uninstall", "Take our hooks and commands out of an agent's settings again."),
     "hook": ("hook:hook", "What an agent's hooks call; `untilgreen install` sees to that."),
     "demo": ("demo:demo", "Watch a run in a temporary project; needs no key."),
     "completion": ("completion:completion", "Print the completion script of bash, zsh or fish."),
@@ -62,6 +64,7 @@ GROUPS = {
     "Look": ("list", "show", "why", "follow", "report", "verify", "diff"),
     "Have a say": ("answer", "steer", "stop", "cancel", "pause"),
     "Files": ("restore", "apply"),
+    "Inside a session": ("install", "uninstall", "session"),
     "Set up": ("init", "doctor", "config", "trust", "plugins", "schema", "completion", "help"),
 }
 """How the help sorts the verbs; what stands in no group is for those who look closer."""

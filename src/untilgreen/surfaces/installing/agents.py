@@ -1,0 +1,107 @@
+"""Where each agent keeps its settings and commands, and how its hooks are written there."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+from msgspec import Struct
+
+from untilgreen.errors import UserError, nearest
+
+PROMPT_SECONDS = 120
+QUICK_SECONDS = 30
+BLOCK_CAP = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "1000"}
+"""Claude Code ends a turn after eight blocked stops unless this says otherwise."""
+_MILLISECONDS = 1000
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """One agent: its files, and the names that it has for our events."""
+
+    name: str
+    home: tuple[str, str]
+    """The variable that says where its own folder is, and where it is otherwise, below the home."""
+    folder: str | None
+    """Its folder in a project; None where hooks of a project are not known to be called."""
+    settings: str
+    hooks: dict[str, str]
+    commands: str | None
+    unit: int = 1
+    """Of a hook's time limit, in parts of a second."""
+    env: dict[str, str] = {}
+    advice: str = ""
+
+    def root(self, project: Path | None) -> Path:
+        """The folder that is written to."""
+        if project is None:
+            variable, below = self.home
+            chosen = os.environ.get(variable)
+            return Path(chosen).expanduser() if chosen else Path.home() / below
+        if self.folder is None:
+            raise UserError(
+                f"Hooks of {self.name} are a user's, not a project's. Use `install {self.name} --user`."
+            )
+        return project / self.folder
+
+    def entries(self, program: str, seconds: int) -> dict[str, dict[str, object]]:
+        """The entry of each hook, by the agent's own name for it."""
+        limits = {"stop": seconds, "prompt": min(seconds, PROMPT_SECONDS)}
+        made: dict[str, dict[str, object]] = {}
+        for own, event in self.hooks.items():
+            limit = limits.get(event, QUICK_SECONDS)
+            command = {
+                "type": "command",
+                "command": _command(program, f"hook {event} --agent {self.name} --deadline {limit}"),
+                "timeout": limit * self.unit,
+            }
+            made[own] = {"hooks": [command]}
+        return made
+
+
+def _command(program: str, words: str) -> str:
+    """It becomes the program, so that its process began when the agent started it; gone, it does nothing."""
+    quoted = shlex.quote(program)
+    return f"command -v {quoted} >/dev/null 2>&1 || exit 0; exec {quoted} {words}"
+
+
+_CLAUDE_HOOKS = {"Stop": "stop", "UserPromptSubmit": "prompt", "SessionStart": "start", "SessionEnd": "end"}
+TARGETS = {
+    "claude": Target(
+        name="claude",
+        home=("CLAUDE_CONFIG_DIR", ".claude"),
+        folder=".claude",
+        settings="settings.json",
+        hooks=_CLAUDE_HOOKS,
+        commands="commands",
+        env=BLOCK_CAP,
+        advice="Sessions that are open already have to be started anew.",
+    ),
+    "codex": Target(
+        name="codex",
+        home=("CODEX_HOME", ".codex"),
+        folder=None,
+        settings="hooks.json",
+        hooks={"Stop": "stop", "UserPromptSubmit": "prompt", "SessionStart": "start"},
+        commands="prompts",
+        advice="Codex skips hooks that nobody trusts, without a word: start it, and trust them with /hooks.",
+    ),
+    "qwen": Target(
+        name="qwen",
+        home=("QWEN_HOME", ".qwen"),
+        folder=".qwen",
+        settings="settings.json",
+        hooks={"Stop": "stop", "UserPromptSubmit": "prompt", "SessionEnd": "end"},
+        commands=None,
+        unit=_MILLISECONDS,
+        advice="Qwen Code ends a turn after eight blocked stops; `/untilgreen go` goes on then.",
+    ),
+}
+
+
+def target_of(name: str) -> Target:
+    """The agent that is meant."""
+    if name not in TARGETS:
+        raise UserError(f"There are no hooks for {name!r} that can be installed. {nearest(name, TARGETS)}")
+    return TARGETS[name]

@@ -1,0 +1,165 @@
+"""What an installation changes: whole files before and after, and nothing that is not ours."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from untilgreen.errors import UserError
+from untilgreen.surfaces.installing.agents import Target
+
+MARK = "<!-- installed by untilgreen -->"
+_OURS = re.compile(r"untilgreen['\"]? hook [a-z]+ --agent ")
+_HANDED_ON = "/{name} $ARGUMENTS\n"
+
+
+class Edit(Struct, frozen=True, kw_only=True):
+    """One file; None is no file."""
+
+    path: Path
+    before: str | None
+    after: str | None
+
+    def diff(self) -> str:
+        """The change as people read it."""
+        return "".join(
+            difflib.unified_diff(
+                (self.before or "").splitlines(keepends=True),
+                (self.after or "").splitlines(keepends=True),
+                str(self.path) if self.before is not None else os.devnull,
+                str(self.path) if self.after is not None else os.devnull,
+            )
+        )
+
+    def write(self) -> None:
+        """The file as a whole or not at all; a link stays one, and rights stay as they were."""
+        path = self.path.resolve()
+        if self.after is None:
+            path.unlink(missing_ok=True)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        draft.write_text(self.after, encoding="utf-8")
+        if path.exists():
+            draft.chmod(path.stat().st_mode)
+        draft.replace(path)
+
+
+def installed(target: Target, root: Path, program: str, seconds: int) -> list[Edit]:
+    """What has to change so that the agent calls us."""
+    settings = _without_ours(_read(root / target.settings))
+    hooks = settings.setdefault("hooks", {})
+    for name, entry in target.entries(program, seconds).items():
+        hooks[name] = [*hooks.get(name, []), entry]
+    for name, value in target.env.items():
+        settings.setdefault("env", {}).setdefault(name, value)
+    edits = [_edit(root / target.settings, _written(settings))]
+    edits += [_edit(path, text) for path, text in _commands(target, root)]
+    return _changes(edits)
+
+
+def removed(target: Target, root: Path) -> list[Edit]:
+    """What has to change so that nothing of ours is left."""
+    path = root / target.settings
+    settings = _without_ours(_read(path))
+    env = settings.get("env")
+    for name, value in target.env.items():
+        if isinstance(env, dict) and env.get(name) == value:
+            del env[name]
+    for name in ("env", "hooks"):
+        if settings.get(name) == {}:
+            del settings[name]
+    edits = [_edit(path, _written(settings) if settings else None)] if path.exists() else []
+    edits += [_edit(each, None) for each, _ in _commands(target, root) if MARK in (_text(each) or "")]
+    return _changes(edits)
+
+
+def _changes(edits: list[Edit]) -> list[Edit]:
+    foreign = [each for each in edits if each.before is not None and not _may_write(each)]
+    if foreign:
+        raise UserError(f"{foreign[0].path} is there and not ours. Move it away, or do without it.")
+    return [each for each in edits if each.before != each.after]
+
+
+def _may_write(edit: Edit) -> bool:
+    return edit.path.suffix == ".json" or MARK in (edit.before or "") or edit.before == edit.after
+
+
+def _edit(path: Path, after: str | None) -> Edit:
+    return Edit(path=path, before=_text(path), after=after)
+
+
+def _commands(target: Target, root: Path) -> Iterator[tuple[Path, str]]:
+    if target.commands is None:
+        return
+    for file in resources.files("untilgreen.surfaces.installing").joinpath("commands").iterdir():
+        text = file.read_text(encoding="utf-8")
+        if target.name == "codex":  # a prompt of its own is expanded before the hook sees it
+            text = text.partition(MARK)[0] + f"{MARK}\n{_HANDED_ON.format(name=Path(file.name).stem)}"
+        yield root / target.commands / file.name, text
+
+
+def _without_ours(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings without hooks of ours; events that have no other go, too."""
+    hooks = settings.get("hooks", {})
+    for event, entries in list(hooks.items()):
+        if not any(_is_ours(hook) for entry in entries for hook in _hooks(entry)):
+            continue
+        kept = [_others(entry) for entry in entries]
+        hooks[event] = [entry for entry in kept if entry is not None]
+        if not hooks[event]:
+            del hooks[event]
+    return settings
+
+
+def _others(entry: Any) -> Any:
+    """The entry without hooks of ours; None where nothing else was in it."""
+    left = [hook for hook in _hooks(entry) if not _is_ours(hook)]
+    if len(left) == len(_hooks(entry)):
+        return entry
+    return {**entry, "hooks": left} if left else None
+
+
+def _hooks(entry: Any) -> list[Any]:
+    inner = entry.get("hooks") if isinstance(entry, dict) else None
+    return inner if isinstance(inner, list) else []
+
+
+def _is_ours(hook: Any) -> bool:
+    return isinstance(hook, dict) and _OURS.search(str(hook.get("command", ""))) is not None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    text = _text(path)
+    if text is None or not text.strip():
+        return {}
+    try:
+        found: dict[str, Any] = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{path} is no JSON, so nothing was changed: {error}. Mend it first.") from error
+    hooks = found.get("hooks", {}) if isinstance(found, dict) else None
+    if not isinstance(hooks, dict) or not all(isinstance(each, list) for each in hooks.values()):
+        raise UserError(f"{path} has another form than {'hooks'!r} need, so nothing was changed.")
+    return found
+
+
+def _written(settings: dict[str, Any]) -> str:
+    return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} can't be read, so nothing was changed: {error}.") from error
