@@ -131,6 +131,18 @@ def test_a_copy_of_a_trusted_repository_is_not_trusted(foreign: Cli, tmp_path: P
     assert f"untilgreen trust -C {other}" in foreign("check", "-C", str(other)).err
 
 
+def test_a_spec_that_runs_nothing_needs_no_trust(cli: Cli) -> None:
+    write(cli.place, {"untilgreen.toml": "[limits]\niterations = 3\n"})
+
+    assert "runs nothing" in cli("trust").out
+    assert cli("check", "--gate", "true").code == 0
+
+
+def test_only_verbs_that_run_something_take_the_flag(cli: Cli) -> None:
+    assert cli("config", "show", "--trust").code == 2
+    assert cli("doctor", "--trust").code == 2
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_state_directory_that_cant_be_written_is_said(foreign: Cli, tmp_path: Path) -> None:
     (tmp_path / "state").mkdir(mode=0o500)

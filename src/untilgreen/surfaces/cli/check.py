@@ -18,7 +18,7 @@ from untilgreen.core.units import show_duration
 from untilgreen.engine.checking import Checked, check_gates
 from untilgreen.errors import UserError
 from untilgreen.surfaces import streams
-from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags
+from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags, Trust
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, version_line
 from untilgreen.surfaces.cli.trusting import allow
 from untilgreen.surfaces.output import CheckResult, VerdictLine
@@ -32,6 +32,7 @@ def check(
     *,
     spec: SpecFlags = UNSAID,
     place: Place = HERE,
+    trust: Trust = False,
     repeat: Annotated[
         int, Parameter(help="Run the gates so many times on the same files, to find flaky ones.")
     ] = 1,
@@ -48,7 +49,7 @@ def check(
         raise UserError(
             "There is no gate to check. Add one: --gate 'pytest -q', or [gates.NAME] in the spec."
         )
-    allow(loaded, place, spec)
+    allow(loaded, place, spec, trust=trust)
     marks = ASCII_MARKS if ascii_only() else MARKS
 
     def said(number: int, name: str, verdict: Verdict) -> None:

@@ -30,7 +30,7 @@ from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.detach import detach as leave_alone
 from untilgreen.surfaces.cli.look import me, summarise
-from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, Run, SpecFlags
+from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, Run, SpecFlags, Trust
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tell, version_line
 from untilgreen.surfaces.cli.trusting import allow
 from untilgreen.surfaces.result import beginning_lines
@@ -55,6 +55,7 @@ def run(
     *,
     spec: SpecFlags = UNSAID,
     place: Place = HERE,
+    trust: Trust = False,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -70,7 +71,7 @@ def run(
         What is wanted, in words; `-` reads it from stdin. Also: -f FILE, or `task` in the spec.
     """
     loaded = spec.load(place.start, task)
-    allow(loaded, place, spec, no_input=no_input)
+    allow(loaded, place, spec, trust=trust, no_input=no_input)
     plan = plan_of(loaded, place.start)
     store = place.store()
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from untilgreen.config.load import Given, Loaded
 
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
+Trust = Annotated[
+    bool, Parameter(name="--trust", help="Trust the spec file as it is now, without a question; for scripts.")
+]
 Run = Annotated[str, Parameter(completer=completing.runs)]
 """A run by id, by the beginning of it, or `@last`; the shell knows them."""
 
@@ -103,9 +106,6 @@ class SpecFlags:
     set: Annotated[
         list[str] | None, Parameter(help="Set a key of the spec: dotted.key=TOML-value. Repeat for more.")
     ] = None
-    trust: Annotated[
-        bool, Parameter(help="Trust the spec file as it is now, without a question; for scripts.")
-    ] = False
 
     def load(self, start: Path, task: str | None, *, taskless: bool = False) -> Loaded:
         """The whole spec, from every source."""

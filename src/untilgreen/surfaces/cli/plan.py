@@ -23,7 +23,7 @@ from untilgreen.engine.wiring import agents_of, plan_of
 from untilgreen.engine.worst import Worst, worst_case
 from untilgreen.errors import AgentUnavailable
 from untilgreen.surfaces.cli.config import lines
-from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags
+from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags, Trust
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
 from untilgreen.surfaces.cli.trusting import allow
 from untilgreen.surfaces.output import AgentLine, PlanResult, Setting, VerdictLine
@@ -37,6 +37,7 @@ def plan(
     *,
     spec: SpecFlags = UNSAID,
     place: Place = HERE,
+    trust: Trust = False,
     json: Json = False,
 ) -> int:
     """Show what a run would do and could cost at worst, and run its gates once; no agent is started.
@@ -49,7 +50,7 @@ def plan(
         What is wanted, as for `run`.
     """
     loaded = spec.load(place.start, task)
-    allow(loaded, place, spec)
+    allow(loaded, place, spec, trust=trust)
     planned = plan_of(loaded, place.start)
     agents, worst = _agents(planned, place.start), worst_case(planned)
     say = _Json() if json else _Words()

@@ -26,14 +26,16 @@ from untilgreen.surfaces.text import inert, inert_lines
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
 
 
-def allow(loaded: Loaded, place: Place, spec: SpecFlags, *, no_input: bool = False) -> None:
+def allow(
+    loaded: Loaded, place: Place, spec: SpecFlags, *, trust: bool = False, no_input: bool = False
+) -> None:
     """Ask before anything of a spec file runs that nobody has looked at; it makes sense by then."""
     check_installed(loaded)
     book = TrustBook(place.store())
     try:
         book.require(loaded)
     except Untrusted as unknown:
-        if spec.trust:
+        if trust:
             refuse_agents("… --trust")
         elif no_input or not can_ask():
             raise UserError(f"{unknown}\n{_shown(unknown)}\n{_way_out(place, spec)}") from unknown

@@ -1,0 +1,1 @@
+PRICES = {"tea": 13, "coffee": 13}
