@@ -53,6 +53,36 @@ def test_the_tutorial_works_from_its_first_line_to_its_last(tmp_path: Path) -> N
     assert "+    return a + b" in seen
 
 
+def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
+    """In a project with a run to speak of; a command stands in for the agents that are named."""
+    agent, gate = "--agent 'cmd:touch done'", "--gate 'test -e done'"
+    shown = [line for name, text in blocks("console") if "README" in name for line in text.splitlines()]
+    commands = [line.removeprefix("$ ").partition("  #")[0].strip() for line in shown]
+    commands = [line for line in commands if line.startswith("untilgreen ")]
+    known = {
+        **{"--agent claude": agent, "--agent codex": agent, "'pytest -q'": "'test -e done'"},
+        **{"2pghq": "@last", "@last@3": "@last@1", "…": f"'Do it.' {agent} {gate}"},
+    }
+    who = "git config user.name N && git config user.email n@example.org"
+    script = [f"git init -q . && {who} && git commit -q --allow-empty -m start"]
+    script += [f"untilgreen run 'Do it.' {agent} {gate}"]
+    waiting = f"rm -f done && untilgreen run 'Do it.' {agent} --gate false --strategy manual --no-input"
+    for command in commands:
+        meant = re.sub("|".join(map(re.escape, known)), lambda found: known[found[0]], command)
+        verbs = meant.removeprefix("untilgreen ").split(" | ")
+        several = [f"untilgreen {verb} --help" for verb in verbs]
+        script += ["rm -f done"] if verbs[0].startswith("run") else []
+        script += [f"{waiting} || test $? = 5"] if verbs[0].startswith("steer") else []
+        script += several if len(verbs) > 1 else [meant]
+        script += ["untilgreen cancel @last"] if verbs[0].startswith("steer") else []
+
+    seen = run_script("\n".join(script), tmp_path)
+
+    assert len(commands) > 15
+    assert "converged: all required gates pass in lap 1" in seen
+    assert "<!DOCTYPE html>" in seen or list(tmp_path.rglob("*.html"))
+
+
 def test_the_page_about_setting_up_works_from_its_first_line_to_its_last(tmp_path: Path) -> None:
     seen = run_script("\n".join(code for name, code in blocks("sh") if "setup" in name), tmp_path)
 
