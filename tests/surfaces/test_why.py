@@ -73,8 +73,10 @@ def test_a_stuck_run_is_explained_with_what_was_seen_what_was_tried_and_how_to_g
             "  For green, 'tests' has to pass.",
             "",
             "How to go on",
-            "  try again from the files as they are:",
-            "    untilgreen run 'make it green' --agent cmd:./fix.sh --gate 'tests=pytest -q'",
+            "  try again from its best files, with what you know:",
+            "    untilgreen fork r1 --note 'NOTE'",
+            "  let another agent try:",
+            "    untilgreen fork r1 --agent AGENT",
             "  see what was changed:",
             "    untilgreen diff r1",
             "  check that it still holds:",
@@ -91,24 +93,21 @@ def test_a_run_that_a_limit_ended_is_tried_again_with_twice_as_much_of_it() -> N
 
     told = reasons(run.state, flags=" --state-dir d")
 
-    assert told.ways[0].command == (
-        "untilgreen run 'make it green' --agent cmd:./fix.sh --gate 'tests=pytest -q' "
-        "--max-iterations 4 --state-dir d"
-    )
+    assert told.ways[0].command == "untilgreen fork r1 --max-iterations 4 --state-dir d"
     assert "The limit 'iterations' ended the run: a higher one lets it go on." in told.change
     assert [(each.limit, each.used, each.most) for each in told.limits if each.limit == "iterations"] == [
         ("iterations", "2", "2")
     ]
 
 
-def test_a_cost_limit_is_doubled_as_money_and_a_spec_in_the_directory_is_left_to_speak_for_itself() -> None:
+def test_a_cost_limit_is_doubled_as_money() -> None:
     run = Run(gate("tests"), limits=Limits(cost=1.0))
     run.lap(Turn(reply=priced(1.5)), tests=red("a"))
     run.end()
 
-    told = reasons(run.state, spec=True)
+    told = reasons(run.state)
 
-    assert told.ways[0].command == "untilgreen run 'make it green' --max-cost '$2.00'"
+    assert told.ways[0].command == "untilgreen fork r1 --max-cost '$2.00'"
 
 
 def test_a_waiting_run_names_a_command_for_each_answer() -> None:
@@ -129,7 +128,7 @@ def test_a_green_run_needs_no_change_and_is_not_tried_again() -> None:
     told = reasons(run.state)
 
     assert (told.status, told.change, told.red) == ("converged", (), ())
-    assert all("untilgreen run" not in way.command for way in told.ways)
+    assert all("untilgreen fork" not in way.command for way in told.ways)
 
 
 def test_an_agent_that_can_not_be_used_is_named_with_its_reason() -> None:

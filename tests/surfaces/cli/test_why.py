@@ -18,7 +18,7 @@ def test_why_tells_programs_the_evidence_and_a_command_that_works(cli: Cli, said
     )
     assert [(each["gate"], each["status"]) for each in told["red"]] == [("done", "fail")]
     again = shlex.split(told["ways"][0]["command"])
-    assert again[:3] == ["untilgreen", "run", "Mend it."]
+    assert again[:2] == ["untilgreen", "fork"]
     assert again[-2:] == ["--max-iterations", "2"]
     before = len(cli.ids)
     assert cli(*again[1:]).code == 3

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import shutil
 import sys
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from untilgreen.config.find import find
 from untilgreen.engine.told import told
 from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
@@ -31,10 +29,8 @@ def why(
     run
         Its id, the beginning of it, or @last.
     """
-    folder = place.find(run)
-    state, _ = told(folder)
-    spec = find(Path(folder.meta().workspace)) is not None
-    explained = reasons(state, flags=place.flags, spec=spec)
+    state, _ = told(place.find(run))
+    explained = reasons(state, flags=place.flags)
     if json:
         version_line()
         out_json(explained)

@@ -21,7 +21,7 @@ def summary(report: Report) -> list[str]:
     """What one screen holds: the end, the picture, why, how to go on."""
     overall = report.progress
     figures = [
-        f"{len(report.iterations)} laps",
+        f"{len(report.iterations)} lap{'' if len(report.iterations) == 1 else 's'}",
         f"{overall.passed} of {overall.total} gates green",
         f"score {overall.overall.score:.2f}",
         show_duration(report.elapsed),

@@ -88,8 +88,8 @@ class Reasons(Line, frozen=True, kw_only=True, tag="why"):
     """How to go on, as commands."""
 
 
-def reasons(state: RunState, *, flags: str = "", spec: bool = False) -> Reasons:
-    """Look at the last decision; `spec` tells whether the directory has a spec that a new run would read."""
+def reasons(state: RunState, *, flags: str = "") -> Reasons:
+    """Look at the last decision; `flags` end every command that is named."""
     last = state.last
     signals = last.signals if last else ()
     red = red_gates(state)
@@ -108,7 +108,7 @@ def reasons(state: RunState, *, flags: str = "", spec: bool = False) -> Reasons:
         red=red,
         limits=tuple(_limits(state)),
         change=() if state.outcome in GOOD else changes(state, signals, [each.gate for each in red]),
-        ways=ways(state, flags, spec=spec),
+        ways=ways(state, flags),
     )
 
 

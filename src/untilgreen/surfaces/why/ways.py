@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from untilgreen.core.decision import Finish
 from untilgreen.core.limits import ceiling
-from untilgreen.core.model import Outcome
+from untilgreen.core.model import WORKTREE, Outcome
 from untilgreen.core.receive import APPROVE, REJECT
 from untilgreen.core.remedies import SWITCH
 from untilgreen.core.rules import Signal
@@ -16,7 +17,6 @@ from untilgreen.core.state import RunState
 from untilgreen.core.step import undecided
 from untilgreen.core.units import show_duration
 
-LONGEST_TASK = 200
 _FLAG = {
     "iterations": "--max-iterations",
     "time": "--max-time",
@@ -63,10 +63,10 @@ def changes(state: RunState, signals: tuple[Signal, ...], red: list[str]) -> tup
     return tuple(dict.fromkeys(found))
 
 
-def ways(state: RunState, flags: str, *, spec: bool) -> tuple[Way, ...]:
+def ways(state: RunState, flags: str) -> tuple[Way, ...]:
     """The commands that make sense now, the most likely first."""
     if state.outcome is not None:
-        return _after_the_end(state, flags, spec=spec)
+        return _after_the_end(state, flags)
     run = f"{state.run}{flags}"
     go_on = Way(what="go on", command=f"untilgreen resume {run}")
     if undecided(state) is not None:
@@ -77,17 +77,18 @@ def ways(state: RunState, flags: str, *, spec: bool) -> tuple[Way, ...]:
     return (go_on, note, Way(what="end it", command=f"untilgreen cancel {run}"))
 
 
-def _after_the_end(state: RunState, flags: str, *, spec: bool) -> tuple[Way, ...]:
+def _after_the_end(state: RunState, flags: str) -> tuple[Way, ...]:
     run = f"{state.run}{flags}"
     found = [
         Way(what="see what was changed", command=f"untilgreen diff {run}"),
         Way(what="check that it still holds", command=f"untilgreen verify {run}"),
         Way(what="hand it on", command=f"untilgreen report {run} --format html --output report.html"),
     ]
+    if state.plan.workspace.get("mode") == WORKTREE:
+        found.insert(0, Way(what="bring it into your files", command=f"untilgreen apply {run}"))
     if state.outcome in (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED):
         return tuple(found)
-    again = Way(what="try again from the files as they are", command=_again(state, flags, spec=spec))
-    return (again, *found)
+    return (*_again(state, flags), *found)
 
 
 def _answer(state: RunState, choice: str, flags: str) -> Way:
@@ -95,23 +96,17 @@ def _answer(state: RunState, choice: str, flags: str) -> Way:
     return Way(what=f"answer {choice!r}", command=f"untilgreen answer {state.run} {word}{flags}")
 
 
-def _again(state: RunState, flags: str, *, spec: bool) -> str:
-    """A new run like this one, with twice as much of the limit that ended it."""
-    plan, words = state.plan, ["untilgreen", "run"]
-    task = plan.task.strip()
-    words.append(shlex.quote(task) if len(task) <= LONGEST_TASK and "\n" not in task else "-f TASK_FILE")
-    if not spec:
-        words += [f"--agent {shlex.quote(each.name)}" for each in plan.agents]
-        gates = [gate for gate in plan.gates if gate.kind == "command" and "run" in gate.options]
-        words += [f"--gate {shlex.quote(_gate(gate.name, str(gate.options['run'])))}" for gate in gates]
-    limit = _limit(state)
+def _again(state: RunState, flags: str) -> Iterator[Way]:
+    """A new run from the best files, with twice as much of the limit that ended this one."""
+    limit, fork = _limit(state), f"untilgreen fork {state.run}"
     if limit in _FLAG:
-        words.append(f"{_FLAG[limit]} {shlex.quote(_twice(state, limit))}")
-    return " ".join(words) + flags
-
-
-def _gate(name: str, command: str) -> str:
-    return command if name == command else f"{name}={command}"
+        more = f"{_FLAG[limit]} {shlex.quote(_twice(state, limit))}"
+        yield Way(what=f"go on from its best files with twice the {limit}", command=f"{fork} {more}{flags}")
+    yield Way(
+        what="try again from its best files, with what you know", command=f"{fork} --note 'NOTE'{flags}"
+    )
+    if SWITCH in state.plan.remedies and len(state.plan.agents) == 1:
+        yield Way(what="let another agent try", command=f"{fork} --agent AGENT{flags}")
 
 
 def _limit(state: RunState) -> str:
