@@ -4,7 +4,7 @@ import pytest
 
 from tests.core.helpers import BROKEN, PASS, SKIP, TIMED_OUT, Run, gate, red
 from untilgreen.core.model import Plan, Verdict
-from untilgreen.core.standing import flakes, standing, standings, told, unrunnable
+from untilgreen.core.standing import flakes, out_of_time, standing, standings, timed_out, told, unrunnable
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,11 @@ def test_flaky_gates_are_known_with_their_laps() -> None:
     run.lap(tests=Verdict(status="fail", flaky=True), lint=PASS)
 
     assert flakes(run.state) == {"tests": (0, 2)}
+
+
+def test_a_gate_out_of_time_has_timed_out() -> None:
+    finding = out_of_time(90)
+
+    assert timed_out(Verdict(status="error", findings=(finding,)))
+    assert not timed_out(Verdict(status="fail", findings=(finding,)))
+    assert finding.message == "ended after 1m30s, its time limit"
