@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -125,6 +126,25 @@ def run_script(script: str, place: Path) -> str:
     )
     assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
     return done.stdout
+
+
+COMMANDS = [
+    pytest.param(line.removeprefix("$ untilgreen "), id=f"{name}: {line}"[:80])
+    for name, text in blocks("console")
+    for line in text.splitlines()
+    if line.startswith("$ untilgreen ")
+]
+
+
+@pytest.mark.parametrize("written", COMMANDS)
+def test_every_command_that_is_shown_is_one(written: str) -> None:
+    """Those that are not run above are at least understood: verb, flags and arguments."""
+    from untilgreen.surfaces.cli.main import make_app
+
+    before_the_pipe, *_ = written.split(" | ")
+    words = shlex.split(before_the_pipe, comments=True)
+
+    make_app().parse_args(words, exit_on_error=False, print_error=False)
 
 
 def test_every_link_in_the_docs_leads_somewhere() -> None:

@@ -20,6 +20,8 @@ env = { MODE = "fast" }
 
 [gates.contract]
 kind = "levels"
+stage = 2
+L1 = { run = ["make"] }
 
 [profiles.loud]
 notify = ["command:say done"]
@@ -47,7 +49,7 @@ def test_everything_that_would_be_run_or_told_is_shown_profiles_included(tmp_pat
         "agent: cmd:./fix.sh",
         "strategy: ./rules.py:Patient",
         'gate tests: pytest -q  with {"env": {"MODE": "fast"}}',
-        'gate contract: {"kind": "levels"}',
+        'gate contract: levels  with {"L1": {"run": ["make"]}}',
         "profile loud: notify: command:say done",
         f"code: {tmp_path / 'rules.py'}",
     )

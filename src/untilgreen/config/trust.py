@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from untilgreen.config.load import Loaded
 from untilgreen.config.parse import PROFILES
+from untilgreen.config.schema import GateRules, kinds_of
 from untilgreen.plugins import is_place, source_of
 
 _PARTS = ("agent", "agents", "strategy", "detectors", "notify")
@@ -88,12 +89,13 @@ def _table_lines(table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _shown_gate(gate: Mapping[str, Any]) -> str:
-    """A command as it is, and whatever else bears on what is run."""
-    rest = {key: value for key, value in gate.items() if key != "run"}
-    if "run" not in gate:
-        return _shown(gate)
-    beside = {key: rest[key] for key in ("cwd", "env", "kind", "use") if key in rest}
-    return str(gate["run"]) + (f"  with {_shown(beside)}" if beside else "")
+    """What is run, as it is written, and whatever else bears on it; when and how often is left out."""
+    what = str(gate.get("run", gate.get("use", gate.get("kind", ""))))
+    inert = {"run", "use", "kind", "report", "expect", *kinds_of(GateRules)}
+    beside = {key: value for key, value in gate.items() if key not in inert}
+    if "run" in gate:
+        beside |= {key: gate[key] for key in ("use", "kind") if key in gate}
+    return what + (f"  with {_shown(beside)}" if beside else "")
 
 
 def _shown(part: Any) -> str:
