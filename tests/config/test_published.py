@@ -9,7 +9,14 @@ from jsonschema import Draft202012Validator
 
 from untilgreen.config import words
 from untilgreen.config.published import spec_schema
-from untilgreen.config.schema import CommandTable, GateRules, IntegrityTable, SpecFile, kinds_of
+from untilgreen.config.schema import (
+    CommandTable,
+    GateRules,
+    IntegrityTable,
+    SpecFile,
+    WorkspaceTable,
+    kinds_of,
+)
 from untilgreen.core.limits import Limits
 
 GOOD = [
@@ -81,3 +88,4 @@ def test_no_words_are_left_for_a_key_that_is_gone() -> None:
     assert set(words.GATE) == {*kinds_of(GateRules)}
     assert set(words.COMMAND) == {*kinds_of(CommandTable)}
     assert set(words.INTEGRITY) == {*kinds_of(IntegrityTable)}
+    assert set(words.WORKSPACE) == {*kinds_of(WorkspaceTable)}

@@ -15,9 +15,11 @@ from untilgreen.config.schema import (
     IntegrityTable,
     SessionTable,
     SpecFile,
+    WorkspaceTable,
     defaults_of,
 )
 from untilgreen.core.limits import Limits
+from untilgreen.core.model import IN_PLACE
 from untilgreen.core.units import show_duration
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -44,6 +46,7 @@ def spec_schema() -> Schema:
             "gates": {"additionalProperties": _gate()},
             "integrity": _table(IntegrityTable, words.INTEGRITY),
             "session": _session(),
+            "workspace": _workspace(),
         }
         for name in ("limits", "gates", "integrity"):
             each["properties"][name] |= {"type": "object", "description": words.SPEC[name]}
@@ -70,6 +73,12 @@ def _table(of: type[Struct], said: dict[str, str]) -> Schema:
         for name, shape in whole["properties"].items()
     }
     return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _workspace() -> Schema:
+    table = _table(WorkspaceTable, words.WORKSPACE)
+    shape = {"anyOf": [table["properties"]["mode"], table], "default": IN_PLACE}
+    return {"description": words.SPEC["workspace"], **shape}
 
 
 def _session() -> Schema:

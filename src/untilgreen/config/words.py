@@ -62,6 +62,11 @@ SESSION = {
     "promise": "The words with which a loop inside of a session is claimed to be done.",
     "brief": "A file with a template of your own for what a session is told, relative to the spec.",
 }
+WORKSPACE = {
+    "mode": "Among your files, or in a worktree of its own.",
+    "setup": "Commands that make a worktree ready for the gates.",
+    "copy": "Ignored files that a worktree needs, such as .env; paths and patterns, relative to the spec.",
+}
 INTEGRITY = {
     "enabled": "Whether changed tests are put back and run again before a run may end green.",
     "protect": "Patterns of further files to protect.",

@@ -81,8 +81,12 @@ class GitWorkspace:
         return [_change(found) for found in await differences(shadow.git, _tree(before), _tree(after))]
 
     async def diff(self, before: str, after: str) -> str:
+        return (await self.patch(before, after)).decode(errors="replace")
+
+    async def patch(self, before: str, after: str) -> bytes:
+        """The same byte by byte, so that it can be applied whatever the files are written in."""
         shadow = await self._ready()
-        return (await shadow.git(*DIFF, _tree(before), _tree(after))).decode(errors="replace")
+        return await shadow.git(*DIFF, _tree(before), _tree(after))
 
     async def restore(self, snapshot: str, known: str | None, spare: Collection[str] = ()) -> Restoration:
         shadow = await self._ready()

@@ -46,6 +46,17 @@ def test_a_diff_can_be_applied(cli: Cli) -> None:
     assert (cli.place / "count.txt").read_text() == "1\n"
 
 
+def test_a_diff_of_files_that_are_no_utf_8_can_be_applied_too(cli: Cli) -> None:
+    agent = cli.agent("cat > /dev/null\nprintf 'caf\\351\\n' > latin.txt\n")
+    assert cli("run", "Write it.", "-a", agent, "-g", "test -e latin.txt").code == 0
+    (cli.place / "latin.txt").unlink()
+
+    (cli.tmp / "patch").write_bytes(cli("diff").out.encode(errors="surrogateescape"))
+    git(cli.place, "apply", str(cli.tmp / "patch"))
+
+    assert (cli.place / "latin.txt").read_bytes() == b"caf\xe9\n"
+
+
 def test_a_lap_that_is_none_is_refused(cli: Cli, said: Say) -> None:
     run = counted(cli, laps=1)
 

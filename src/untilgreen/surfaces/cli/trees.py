@@ -40,13 +40,16 @@ def diff(
     name, first, second = laps(run)
     folder = place.find(name)
 
-    async def look() -> str:
+    async def look() -> bytes:
         state = await state_of(folder)
         before, after = _ends(state, first, second)
-        return await (await workspace_of(state, folder)).diff(before, after)
+        return await (await workspace_of(state, folder)).patch(before, after)
 
-    text = anyio.run(look)
-    streams.write(sys.stdout, inert_lines(text) if sys.stdout.isatty() else text)
+    patch = anyio.run(look)
+    if sys.stdout.isatty():
+        streams.write(sys.stdout, inert_lines(patch.decode(errors="backslashreplace")))
+    else:
+        streams.write_bytes(sys.stdout, patch)
     return 0
 
 
