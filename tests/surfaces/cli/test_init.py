@@ -86,3 +86,16 @@ def test_what_an_agent_had_written_is_not_trusted(project: Cli) -> None:
     assert project("init", "--yes", env={"CLAUDECODE": "1"}).code == 0
 
     assert "has not been trusted yet" in project("check").err
+
+
+def test_agents_that_are_installed_are_named(project: Cli) -> None:
+    folder = project.tmp / "bin"
+    folder.mkdir()
+    for name in ("claude", "codex"):
+        script(folder / name, "touch started\n")
+
+    text = project("init", "--yes", env={"PATH": f"{folder}:{project.env['PATH']}"}).out
+
+    assert 'agent = "claude"\n' in text
+    assert '# agents = ["claude", "codex"' in text
+    assert not (project.place / "started").exists()

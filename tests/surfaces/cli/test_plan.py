@@ -1,5 +1,7 @@
 """What a run would do and cost, said before any money is spent."""
 
+from typing import Any
+
 from tests.surfaces.cli.helpers import UNITTEST, Cli, write
 
 
@@ -54,3 +56,19 @@ def test_a_spec_is_trusted_before_its_gates_run(cli: Cli) -> None:
 
     assert cli("plan", "Mend it.").code == 2
     assert not (cli.place / "ran").exists()
+
+
+def test_a_known_agent_is_shown_with_its_exact_command_line_and_what_it_may_do(cli: Cli) -> None:
+    def agent(*flags: str) -> dict[str, Any]:
+        lines = cli("plan", "Mend it.", "-a", "claude", "-g", "tests=make test", *flags, "--json").lines
+        (line,) = [line for line in lines if line["type"] == "agent"]
+        return line
+
+    usual, everything = agent(), agent("--yolo", "--set", "agent.model=opus")
+
+    assert usual["command"][:2] == ["claude", "--print"]
+    assert "Bash(make test)" in " ".join(usual["command"])
+    assert usual["permissions"] == "edit files, and run: make test"
+    assert "bypassPermissions" in everything["command"]
+    assert everything["command"][everything["command"].index("--model") + 1] == "opus"
+    assert everything["permissions"] == "everything (--yolo)"
