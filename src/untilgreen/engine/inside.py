@@ -67,8 +67,13 @@ class Standing(Struct, frozen=True, kw_only=True):
     @property
     def brief(self) -> Brief | None:
         """What the session is to work on, where this call offered it."""
+        return self.out if any(isinstance(event, BriefOffered) for event in self.told) else None
+
+    @property
+    def out(self) -> Brief | None:
+        """The brief that the session works on."""
         lap = self.state.open
-        if lap is None or not any(isinstance(event, BriefOffered) for event in self.told):
+        if lap is None or not lap.in_session:
             return None
         return compose(replace(self.state, notes_told=lap.notes_from))
 

@@ -120,3 +120,12 @@ def test_the_spec_of_the_directory_says_what_holds_in_a_session(session: Session
     (session.place / "untilgreen.toml").write_text("[session]\nenabled = false\n")
     session.call("trust", "--yes")
     assert "switched off" in session.prompt("/ralph paint it").said["reason"]
+
+
+def test_a_brief_that_comes_back_as_a_prompt_is_nobodys_own_turn(session: Session) -> None:
+    session.prompt("/ralph one")
+    brief = session.stop(active=False).brief
+
+    assert session.prompt(f"Stop hook feedback:\n{brief}\n").out == ""
+    assert session.prompt("").out == ""
+    assert "ITERATION 3/" in session.stop().brief

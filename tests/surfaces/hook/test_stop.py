@@ -191,3 +191,32 @@ def test_an_error_uses_no_lap_and_counts(session: Session) -> None:
     assert "you took over" in aborted.said["toast"]
     (failed,) = session.events("TurnEnded")
     assert (failed.unused, failed.reply.detail) == (True, "APIError: overloaded")
+
+
+def test_a_run_can_be_taken_out_of_its_session_and_back(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+    run = session.journal.parent.name
+
+    refused = session.call("resume", run, "--no-input")
+    assert refused.code == 2
+    assert f"is worked on in the session {session.id}" in refused.err
+    taken = session.call("resume", run, "--no-input", "--take")
+    assert taken.code == 4  # there is no such program here; the run is left open
+    assert session.events("LapVoided")[0].reason == "taken out of its session"
+
+    told = session.stop(active=False)
+    assert (told.brief, "was taken out of this session" in told.toast) == ("", True)
+    assert session.stop(active=False).out == ""
+
+    back = session.prompt(f"/untilgreen resume {run}")
+    assert back.context.startswith("[UNTILGREEN LOOP - ITERATION 1/20]")
+    assert "ITERATION 2/20" in session.stop(active=False).brief
+
+
+def test_a_run_that_was_cancelled_elsewhere_lets_its_session_go(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+    assert session.call("cancel", session.journal.parent.name).code == 0
+
+    told = session.stop(active=False)
+    assert told.toast.startswith("untilgreen: cancelled after 0 laps")
+    assert session.notes() == []

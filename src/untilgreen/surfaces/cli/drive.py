@@ -32,6 +32,7 @@ from untilgreen.surfaces.cli.detach import detach as leave_alone
 from untilgreen.surfaces.cli.look import me, summarise
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, Run, SpecFlags, Trust
 from untilgreen.surfaces.cli.say import ascii_only, complain, out, out_json, tell, version_line
+from untilgreen.surfaces.cli.taking import leave_the_session
 from untilgreen.surfaces.cli.trusting import allow
 from untilgreen.surfaces.result import beginning_lines
 from untilgreen.surfaces.text import inert
@@ -100,6 +101,7 @@ def resume(
     plain: Plain = False,
     no_input: NoInput = False,
     detach: Detach = False,
+    take: Annotated[bool, Parameter(help="Take it out of the session that works on it.")] = False,
 ) -> int:
     """Go on with a run that was left: by Ctrl-C, a crash, a reboot, or to wait for a person.
 
@@ -109,6 +111,7 @@ def resume(
         Its id, the beginning of it, or @last.
     """
     folder = place.find(run)
+    leave_the_session(folder, take=take)
 
     async def end_the_pause() -> bool:
         return await let_go_on(folder, Resume(at=time.time(), by=me()))

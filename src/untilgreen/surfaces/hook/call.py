@@ -62,6 +62,8 @@ async def _heard(call: Call, payload: Payload) -> Answer:
         return SILENCE
     if call.event == "start":
         return await _greeted(call, payload)
+    if call.event == "prompt" and await _is_ours(call, payload):
+        return SILENCE
     arrival = _arrival(call, payload)
     if arrival is None:
         return SILENCE
@@ -121,6 +123,13 @@ async def _refused(call: Call, payload: Payload, why: str) -> Answer:
     if standing.state.outcome is not None:
         return Answer(toast=answers.resting(standing.state))
     return Answer(toast=f"run {standing.note.run} was taken out of this session, which may stop.")
+
+
+async def _is_ours(call: Call, payload: Payload) -> bool:
+    """Whether the prompt is the brief itself, which some agents show to their hooks like a person's words."""
+    standing = await inside.found(call.store, payload.session)
+    brief = standing.out if standing else None
+    return brief is not None and " ".join(brief.text.split()) in " ".join(payload.prompt.split())
 
 
 async def _greeted(call: Call, payload: Payload) -> Answer:

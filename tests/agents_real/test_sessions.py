@@ -1,0 +1,99 @@
+"""Loops inside of real sessions: /ralph, the stop hook, and what the journal knows about it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents_real.bench import Bench, of
+from untilgreen.core.events import BriefOffered, RunFinished, TurnEnded
+from untilgreen.testing.model.pointing import MODELS
+
+DONE = "<promise>DONE</promise>"
+COMMANDS = {
+    "claude": ["claude", "-p", "--permission-mode", "bypassPermissions", "--model", MODELS["claude"]],
+    "codex": [
+        "codex",
+        "exec",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "--dangerously-bypass-hook-trust",
+        "--skip-git-repo-check",
+        "-m",
+        MODELS["codex"],
+    ],
+    "qwen": ["qwen", "--auth-type", "openai", "--yolo", "-p"],
+}
+INSIDE = pytest.mark.parametrize("agent", ["claude", "codex", "qwen"], indirect=True)
+NO_CAP = pytest.mark.parametrize("agent", ["claude", "codex"], indirect=True)
+
+
+def talk(bench: Bench, turns: list[Any], prompt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One headless conversation; our hooks are in the agent's own settings."""
+    with bench.model(turns):
+        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        for name, value in {"UNTILGREEN_STATE_DIR": str(bench.state), "PATH": here}.items():
+            monkeypatch.setenv(name, value)
+        code, said = bench.cli("install", bench.agent)
+        assert code == 0, said
+        done = subprocess.run(
+            [*COMMANDS[bench.agent], prompt],
+            cwd=bench.project,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        assert done.returncode == 0, done
+
+
+@INSIDE
+def test_a_session_is_kept_going_until_the_gate_is_green_and_the_promise_was_given(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = [
+        {"text": "I looked around."},
+        {"text": f"All is well.\n\n{DONE}"},
+        {"calls": [{"shell": "touch ok"}]},
+        {"text": f"Now it is.\n\n{DONE}"},
+    ]
+    talk(bench, turns, '/ralph "make it `ok` $& now" --gate "tests=test -f ok"', monkeypatch)
+
+    events = bench.journal()
+    (finished,) = of(RunFinished, events)
+    assert (finished.outcome, finished.reason) == ("converged", "all required gates pass in lap 3")
+    assert [turn.claim for turn in of(TurnEnded, events)] == [False, True, True]
+    assert [offer.own_turn for offer in of(BriefOffered, events)] == [True, False, False]
+
+
+@NO_CAP
+def test_twenty_laps_work_in_spite_of_caps(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    (bench.project / "untilgreen.toml").write_text("detectors = []\n")
+    turns = [{"text": f"Part {chr(97 + lap) * 3} is looked at."} for lap in range(19)]
+    talk(bench, [*turns, {"text": f"There.\n\n{DONE}"}], "/ralph look at it --max-iterations=25", monkeypatch)
+
+    events = bench.journal()
+    (finished,) = of(RunFinished, events)
+    assert (finished.outcome, len(of(TurnEnded, events))) == ("claimed", 20)
+
+
+@NO_CAP
+def test_a_start_that_fails_does_not_reach_the_model(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    with bench.model([{"text": "I should not have been asked."}]) as model:
+        monkeypatch.setenv("UNTILGREEN_STATE_DIR", str(bench.state))
+        monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        assert bench.cli("install", bench.agent)[0] == 0
+        subprocess.run(
+            [*COMMANDS[bench.agent], "/ralph x --max-iteration=3"],
+            cwd=bench.project,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=100,
+            check=False,
+        )
+        assert not [asked for asked in model.requests if "max-iteration" in asked.last_user]
