@@ -2,8 +2,10 @@
 
 import pytest
 
-from tests.core.helpers import Run, red
+from tests.core.helpers import PASS, Run, red
 from untilgreen.core.detectors.stall import Stall
+from untilgreen.core.limits import Limits
+from untilgreen.core.model import Promise
 from untilgreen.errors import ConfigError
 from untilgreen.testing.laws import detector_laws
 
@@ -64,3 +66,27 @@ def test_options_that_make_no_sense_are_refused() -> None:
 
 def test_it_keeps_the_laws_of_a_detector() -> None:
     detector_laws(Stall(laps=2))
+
+
+def test_a_long_stall_names_its_latest_laps_and_counts_all_of_them() -> None:
+    run = Run(limits=Limits(iterations=100))
+    for ids in ["ab", "cd", "ef", "gh"] * 20:
+        run.lap(tests=red(*ids))
+
+    signal = Stall().detect(run.state)
+
+    assert signal is not None
+    assert signal.laps == tuple(range(31, 81))
+    assert signal.evidence == "no better lap than 1 for 79 laps"
+
+
+def test_a_lap_that_lacks_only_the_claim_is_passed_over_on_the_way_back_to_the_best() -> None:
+    run = Run(promise=Promise())
+    for verdict in (PASS, red("a"), PASS, red("b"), red("c"), red("d"), red("e")):
+        run.lap(tests=verdict)
+
+    signal = Stall().detect(run.state)
+
+    assert signal is not None
+    assert signal.laps == (2, 4, 5, 6, 7)
+    assert signal.evidence == "no better lap than 1 for 5 laps"

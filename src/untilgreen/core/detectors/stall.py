@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from untilgreen.core.options import at_least
 from untilgreen.core.rules import Signal
-from untilgreen.core.state import RunState
+from untilgreen.core.state import Iteration, RunState
+
+_SHOWN = 50
+"""Laps that a signal names; one that named a thousand would be slow to make and tell no more."""
 
 
 class Stall(Struct, frozen=True, kw_only=True):
@@ -23,12 +28,24 @@ class Stall(Struct, frozen=True, kw_only=True):
         if not state.iterations or state.iterations[-1].since_best < self.laps:
             return None
         last = state.iterations[-1]
-        best = next((lap.number for lap in reversed(state.iterations) if not lap.since_best), 0)
+        best = _best_before(state.iterations, last)
+        shown = state.iterations[max(best, len(state.iterations) - _SHOWN) :]
         return Signal(
             kind="stall",
             strength="nudge",
-            laps=tuple(lap.number for lap in state.iterations[best:] if not lap.awaiting_claim),
+            laps=tuple(lap.number for lap in shown if not lap.awaiting_claim),
             evidence=f"no better lap than {best} for {last.since_best} laps",
             advice=f"Nothing got better for {last.since_best} laps, since lap {best}. Try another way.",
             confidence=0.7,
         )
+
+
+def _best_before(iterations: Sequence[Iteration], last: Iteration) -> int:
+    """The number of the last lap that was better than all before it, 0 where none was.
+
+    It lies at least as far back as laps were counted since; those that were not counted are passed over.
+    """
+    place = len(iterations) - 1 - last.since_best
+    while place >= 0 and iterations[place].since_best:
+        place -= 1
+    return iterations[place].number if place >= 0 else 0
