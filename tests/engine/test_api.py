@@ -31,7 +31,7 @@ from untilgreen import (
 from untilgreen.core.events import Event, RunFinished
 from untilgreen.core.model import Change
 from untilgreen.engine import api
-from untilgreen.errors import ConfigError, UnknownPlugin, UserError
+from untilgreen.errors import ConfigError, PluginFailed, UnknownPlugin, UserError
 from untilgreen.plugins import registry
 from untilgreen.ports import Restoration
 
@@ -185,6 +185,29 @@ async def test_a_question_waits_for_the_answer_of_the_program() -> None:
         state = await handle.result()
 
     assert (state.outcome, len(state.iterations)) == ("accepted", 1)
+
+
+class Broken:
+    """A strategy that raises."""
+
+    def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+        raise ValueError("no idea")
+
+
+async def test_what_goes_wrong_is_raised_as_it_is_and_not_in_groups() -> None:
+    with pytest.raises(PluginFailed, match="Strategy Broken raised ValueError: no idea"):
+        await untilgreen.run("Mend it.", agent=Worker(laps=9), gates=[GATE], strategy=Broken())
+
+
+async def test_an_error_in_the_block_leaves_the_run_open_and_nothing_running() -> None:
+    worker = Worker(laps=9, wait=anyio.Event())
+
+    with pytest.raises(KeyError, match="mine"):
+        async with untilgreen.running("Mend it.", agent=worker, gates=[GATE]) as handle:
+            raise KeyError("mine")
+
+    assert handle.state.outcome is None
+    assert not registry.has("agent", "Worker")
 
 
 @dataclass

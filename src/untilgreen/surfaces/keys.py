@@ -169,7 +169,10 @@ async def _listen(keys: Keys, stream: int) -> None:
         if waited.cancelled_caught:
             keys.rest()
             continue
-        data = os.read(stream, 1024)
+        try:
+            data = os.read(stream, 1024)
+        except OSError:
+            data = b""
         if not data:  # the terminal is gone; the signal that says so is on its way
             return
         text = decoder.decode(data)
