@@ -65,6 +65,8 @@ class Hurried:
 class Bench:
     def __init__(self, agent: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.agent = agent
+        self.second = ""
+        """Another agent to fall back to."""
         self.project = folder / "project"
         self.home = folder / "home"
         self.state = folder / "state"
@@ -85,14 +87,17 @@ class Bench:
             turns = _without_tools(turns)
         with ScriptedModel({"turns": turns, **options}, cwd=str(self.project)) as model:
             variables = point(self.agent, model.url, self.home) | {"PATH": search_path(self.agent)}
+            if self.second:
+                variables |= point(self.second, model.url, self.home)
+                variables["PATH"] = search_path(self.second) + os.pathsep + variables["PATH"]
             for name, value in {**variables, MARK: self._mark}.items():
                 self._env.setenv(name, value)
             yield model
 
     def flags(self, **spec: Any) -> dict[str, Any]:
-        agent = {"use": self.agent, "model": MODELS[self.agent]}
+        agents = [{"use": name, "model": MODELS[name]} for name in (self.agent, self.second) if name]
         spec = {"permissions": "all"} | spec if self.agent in NEEDS_ALL else spec
-        return {"agents": [agent], "gates": {"answer": {"run": GATE}}, **spec}
+        return {"agents": agents, "gates": {"answer": {"run": GATE}}, **spec}
 
     def run(self, **spec: Any) -> tuple[RunState, list[Event]]:
         """A whole run in this process, where pauses take no time."""

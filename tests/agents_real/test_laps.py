@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from tests.agents_real.bench import NO_TOKENS, NO_TOOLS, RIGHT, TWO_LAPS, WRONG, Bench, of
-from tests.agents_real.clis import PINS
-from untilgreen.core.events import TurnEnded
+from tests.agents_real.clis import PINS, installed
+from untilgreen.core.events import AgentSwitched, TurnEnded
 from untilgreen.core.model import Outcome
 
 
@@ -73,6 +73,20 @@ def test_doctor_knows_its_version_and_misses_no_flag(bench: Bench, agent: str) -
     (row,) = [line for line in said.splitlines() if f"agent {agent}:" in line]
     assert PINS[agent].shown in row
     assert "does not know" not in row
+
+
+@pytest.mark.parametrize("agent", ["claude"], indirect=True)
+def test_when_one_is_out_of_quota_the_next_goes_on_with_the_same_lap(bench: Bench) -> None:
+    if not installed("codex"):
+        pytest.skip("codex is not installed: make test-agents AGENTS=codex")
+    bench.second = "codex"
+    used_up = {"error": 429, "retry_after": 90, "message": "You have hit your usage limit."}
+    with bench.model([used_up, RIGHT, {"text": "Now it is right."}]):
+        state, events = bench.run()
+
+    assert (state.outcome, len(state.iterations)) == (Outcome.CONVERGED, 1), state.reason
+    assert [(turn.lap, turn.reply.error) for turn in of(TurnEnded, events)] == [(1, "quota"), (1, None)]
+    assert [switched.agent for switched in of(AgentSwitched, events)] == ["codex"]
 
 
 @pytest.mark.parametrize("agent", ["claude", "codex"], indirect=True)

@@ -101,7 +101,8 @@ def _opencode(url: str, home: Path) -> Variables:
 
 
 def _settings(home: Path, folder: str, **settings: object) -> None:
-    quiet = {"privacy": {"usageStatisticsEnabled": False}, "general": {"disableAutoUpdate": True}}
+    general = {"disableAutoUpdate": True, "maxAttempts": 2}
+    quiet = {"privacy": {"usageStatisticsEnabled": False}, "general": general}
     place = home / folder / "settings.json"
     place.parent.mkdir(exist_ok=True)
     place.write_text(json.dumps({**quiet, **settings}), encoding="utf-8")
