@@ -1,8 +1,8 @@
 """What a stop costs a session that has no run, and a race of two hooks, 200 times.
 
 The installed command, the least of many runs, the commands in turn. Bars: with no run anywhere at most 1.5
-times `python -c pass`, with a run in another session at most 3 times. The race: a hook that is registered twice, so
-that two processes get each stop; one brief, one lap, every time.
+times `python -c pass`, with a run in another session at most 3 times. The race: a hook that is
+registered twice, so that two processes get each stop; one brief, one lap, every time.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -239,6 +240,28 @@ def test_a_driver_killed_while_it_sets_up_is_followed_by_one_that_goes_on(cli: C
     assert done.code == 0, done.err
     assert (cli.tmp / "setups").read_text() == "once\nonce\n"
     assert git(cli.place, "show", f"untilgreen/{cli.ids[0]}:notes.txt") == "mended\n"
+
+
+def test_a_driver_killed_while_the_worktree_is_made_is_followed_by_one_that_goes_on(cli: Cli) -> None:
+    write(cli.place, {f"many/{number}.txt": f"{number}\n" for number in range(300)})
+    git(cli.place, "add", "--all")
+    git(cli.place, *IDENTITY, "commit", "--quiet", "--message", "many")
+    for pause in (0.0, 0.02, 0.08):
+        before = len(worktrees(cli))
+        started = cli.start("run", "Mend it.", "--worktree", "-a", cli.agent(MENDING), "-g", MENDED)
+        while len(worktrees(cli)) == before and started.process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(pause)
+        started.signal(signal.SIGKILL)
+        started.end()
+
+        done = cli("resume", cli.ids[-1])
+
+        assert done.code == 0, done.err
+        changed = git(cli.place, "diff", "--name-only", "HEAD", f"untilgreen/{cli.ids[-1]}")
+        assert changed == "notes.txt\n"
+    assert git(cli.place, "worktree", "list").count("\n") == 4
+    git(cli.place, "fsck", "--strict")
 
 
 def test_a_worktree_that_was_lost_is_made_again_as_it_stood(cli: Cli) -> None:
