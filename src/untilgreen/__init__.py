@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from untilgreen.core.strategies.hybrid import Hybrid as Hybrid
     from untilgreen.core.strategies.manual import Manual as Manual
     from untilgreen.core.strategies.ralph import Ralph as Ralph
+    from untilgreen.engine.api import resuming as resuming
     from untilgreen.engine.api import run as run
     from untilgreen.engine.api import run_sync as run_sync
     from untilgreen.engine.api import running as running
@@ -56,7 +57,7 @@ _HOMES = {
     "untilgreen.core.strategies.hybrid": ("Hybrid",),
     "untilgreen.core.strategies.manual": ("Manual",),
     "untilgreen.core.strategies.ralph": ("Ralph",),
-    "untilgreen.engine.api": ("run", "run_sync", "running"),
+    "untilgreen.engine.api": ("resuming", "run", "run_sync", "running"),
     "untilgreen.engine.handle": ("Handle",),
     "untilgreen.errors": ("UntilgreenError",),
     "untilgreen.ports": ("Activity", "Agent", "Desk", "Gate", "Site"),

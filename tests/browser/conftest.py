@@ -22,7 +22,10 @@ Opener = Callable[..., Any]
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    driver = import_module("playwright.sync_api")  # by name: it is not among the packages of `make check`
+    try:
+        driver = import_module("playwright.sync_api")  # by name: `make check` does without it
+    except ModuleNotFoundError:
+        pytest.fail("Playwright is missing here. Run `make test-browser`, which installs it.")
     with driver.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         yield browser

@@ -210,6 +210,31 @@ async def test_an_error_in_the_block_leaves_the_run_open_and_nothing_running() -
     assert not registry.has("agent", "Worker")
 
 
+async def test_a_run_that_was_left_goes_on_with_the_same_objects() -> None:
+    first = Worker(laps=1, wait=anyio.Event())
+    with pytest.raises(KeyError):
+        async with untilgreen.running("Count.", agent=first, gates={"three": Counted()}) as left:
+            raise KeyError("left")
+
+    async with untilgreen.resuming(left.run, objects=[Worker(), Counted()]) as handle:
+        state = await handle.result()
+
+    assert (state.run, state.outcome, len(state.iterations)) == (left.run, "converged", 3)
+
+
+async def test_a_run_is_not_resumed_without_its_objects() -> None:
+    with pytest.raises(KeyError):
+        async with untilgreen.running("Count.", agent=Worker(), gates=[GATE]) as left:
+            raise KeyError("left")
+
+    with pytest.raises(UnknownPlugin, match="No agent named 'Worker'"):
+        async with untilgreen.resuming("@last"):
+            pass
+    with pytest.raises(ConfigError, match="is no part of a run"):
+        async with untilgreen.resuming(left.run, objects=[object()]):  # type: ignore[list-item]
+            pass
+
+
 @dataclass
 class Shelf:
     """A workspace that is a plain directory and keeps copies in memory."""

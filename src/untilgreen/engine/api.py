@@ -30,6 +30,7 @@ from untilgreen.engine.store import Store
 from untilgreen.engine.wiring import plan_of
 from untilgreen.errors import ConfigError
 from untilgreen.plugins import Kind, registry
+from untilgreen.plugins.kinds import CONTRACTS
 from untilgreen.ports import Agent, Gate, Notifier, Workspace
 
 Table: TypeAlias = Mapping[str, Any]
@@ -131,6 +132,48 @@ async def running(
         )
         async with driven(folder, store, ride) as handle:
             yield handle
+
+
+@asynccontextmanager
+async def resuming(
+    run: str,
+    *,
+    objects: Sequence[Agent | Gate | Strategy | Detector | Notifier] = (),
+    workspace: str | Path | Workspace | None = None,
+    brief: BriefWriter | None = None,
+    on_event: Listener | None = None,
+    on_activity: Watcher | None = None,
+    answers: bool = False,
+    state_dir: str | Path | None = None,
+    warn: Callable[[str], None] = lambda sentence: None,
+) -> AsyncIterator[Handle]:
+    """Go on with a run that was left, wherever it stands; `run` is its id, the beginning of it, or `@last`.
+
+    `objects` are those that it was started with, in the same order, since a journal can't hold them.
+    """
+    store = Store(None if state_dir is None else Path(state_dir))
+    own_place = workspace if isinstance(workspace, Workspace) else None
+    place = own_place.root if own_place else Path(str(workspace or "."))
+    with ExitStack() as lent:
+        for thing in objects:
+            _part(lent, _kind_of(thing), thing)
+        ride = Ride(
+            seat=TERMINAL if answers else UNATTENDED,
+            listeners=() if on_event is None else (on_event,),
+            watchers=() if on_activity is None else (on_activity,),
+            warn=warn,
+            own=Own(workspace=own_place, compose=None if brief is None else partial(_rewritten, brief)),
+        )
+        async with driven(store.find(run, place), store, ride) as handle:
+            yield handle
+
+
+def _kind_of(thing: object) -> Kind:
+    for kind, contract in CONTRACTS.items():
+        if callable(getattr(thing, contract.method, None)):
+            return kind
+    methods = ", ".join(contract.method for contract in CONTRACTS.values())
+    raise ConfigError(f"{thing!r} is no part of a run. It needs one of these methods: {methods}.")
 
 
 def _rewritten(write: BriefWriter, state: RunState) -> Brief:
