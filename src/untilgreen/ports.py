@@ -14,11 +14,13 @@ from untilgreen.core.events import Event
 from untilgreen.core.model import Change, Reply, Verdict
 from untilgreen.core.state import RunState
 
+ActivityKind = Literal["text", "tool", "edit", "command", "output", "retry", "note"]
+
 
 class Activity(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that an agent shows while it works: drawn and stored beside the journal, never folded."""
 
-    kind: Literal["text", "tool", "edit", "command", "output", "retry", "note"]
+    kind: ActivityKind
     text: str
 
 

@@ -38,6 +38,7 @@ from untilgreen.agents.causes import cause_of, status_in
         (None, "Cannot connect to API: The socket connection was closed unexpectedly.", "network"),
         (None, "The API provider is not able to authenticate you. Check your API key.", "auth"),
         (None, "panicked at src/main.rs:1", None),
+        (None, "at retry (bundle.js:500:24)", None),
         (None, "", None),
     ],
 )

@@ -210,7 +210,7 @@ async def test_a_turn_that_somebody_ended_was_interrupted(
 ) -> None:
     cut = "\n".join(stream("claude-continued").splitlines()[:-1])
 
-    played = await play(claude, cut, tmp_path, BRIEF, **ending)
+    played = await play(claude, cut, tmp_path, BRIEF, ERRORS="an earlier fetch failed", **ending)
 
     assert (played.reply.error, played.reply.session) == (
         "interrupted",

@@ -11,7 +11,9 @@ from untilgreen.core.events import TurnEnded
 
 SLEEPS = {"text": "I wait.", "calls": [{"shell": "python3 -c 'import time; time.sleep(600)'"}]}
 TALKS = {"text": "Now it is right."}
-pytestmark = pytest.mark.parametrize("agent", ["claude", "codex"], indirect=True)
+# Aider uses no tools. Of the others five leave a running command alive when they are ended themselves.
+WITH_TOOLS = ["claude", "codex", "opencode", "gemini", "qwen", "copilot", "goose"]
+pytestmark = pytest.mark.parametrize("agent", WITH_TOOLS, indirect=True)
 
 
 def sleeper(bench: Bench) -> list[psutil.Process]:
@@ -22,7 +24,7 @@ def sleeper(bench: Bench) -> list[psutil.Process]:
 def test_a_cancelled_run_takes_the_agent_and_its_commands_along(bench: Bench) -> None:
     with bench.model([SLEEPS, RIGHT, TALKS]):
         run = bench.started(*bench.asked("--yolo"))
-        assert wait_for(lambda: sleeper(bench), 40)
+        assert wait_for(lambda: sleeper(bench), 60)
         code, said = bench.cli("cancel")
         run.communicate(timeout=60)
 
@@ -34,7 +36,7 @@ def test_a_cancelled_run_takes_the_agent_and_its_commands_along(bench: Bench) ->
 def test_a_driver_that_was_killed_leaves_nothing_once_it_is_resumed(bench: Bench) -> None:
     with bench.model([SLEEPS, RIGHT, TALKS]):
         run = bench.started(*bench.asked("--yolo"))
-        assert wait_for(lambda: sleeper(bench), 40)
+        assert wait_for(lambda: sleeper(bench), 60)
         orphans = sleeper(bench)
         os.kill(run.pid, signal.SIGKILL)
         run.communicate(timeout=60)

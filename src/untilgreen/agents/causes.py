@@ -58,7 +58,6 @@ CAUSES = (
         (429, 503, 529),
         r"rate[ _-]?limit",
         r"too many requests",
-        r"\b(429|529)\b",
         r"overloaded|over capacity|at capacity|high demand|model is busy|service unavailable",
         r"resource[_ ](has been )?exhausted",
     ),
@@ -73,7 +72,6 @@ CAUSES = (
         r"(fetch|network|request|dns) (failed|error|timed out|timeout)|socket hang up|other side closed",
         r"error sending request|premature(ly)? close|peer closed|server disconnected|mid-response",
         r"internal server error|bad gateway|gateway timeout|server[_ ]error|api_error\b",
-        r"\b(500|502|504)\b",
     ),
 )
 

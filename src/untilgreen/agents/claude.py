@@ -99,19 +99,15 @@ def _message(event: Said, turn: Turn) -> None:
             text = block.text("text")
             turn.says(text) if own else turn.show("text", text)
         elif block.text("type") == "tool_use":
-            turn.acts(*_act(block.text("name"), block.part("input")))
+            _act(block.text("name"), block.part("input"), turn)
 
 
-def _act(tool: str, given: Said) -> tuple[str, str]:
+def _act(tool: str, given: Said, turn: Turn) -> None:
     path = given.text("file_path") or given.text("notebook_path") or given.text("path")
-    if tool in _EDITS:
-        return "edit", path
-    if command := given.text("command"):
-        return "command", command
     what = (
         path or given.text("pattern") or given.text("description") or given.text("query") or given.text("url")
     )
-    return "tool", f"{tool} {what}".strip()
+    turn.uses(tool, path=what, command=given.text("command"), edits=_EDITS)
 
 
 def _result(event: Said, turn: Turn, subtype: str) -> None:

@@ -21,7 +21,7 @@ from untilgreen.ports import Activity, Desk
 
 _MARGIN_SECONDS = 5.0
 """So much before the engine's deadline the turn is ended here, where its session and usage are known."""
-_LINGER_SECONDS = 20
+_LINGER_SECONDS = 10
 """How long an agent may stay after it has said that its turn is over."""
 _LOST = re.compile(
     r"no (conversation|rollout|session|thread|chat)s? (was |were )?found|(session|conversation) not found"

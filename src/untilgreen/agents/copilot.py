@@ -72,5 +72,4 @@ def _act(data: Said, turn: Turn) -> None:
     tool, given = data.text("toolName"), data.part("arguments")
     path, command = given.text("path") or given.text("file_path"), given.text("command")
     turn.calls[data.text("toolCallId")] = f"{tool}({command or path})"
-    kind = "edit" if tool in _EDITS else "command" if command else "tool"
-    turn.acts(kind, command or path if kind != "tool" else f"{tool} {path}".strip())
+    turn.uses(tool, path=path, command=command, edits=_EDITS)

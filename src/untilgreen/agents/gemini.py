@@ -81,10 +81,7 @@ def _act(event: Said, turn: Turn) -> None:
     tool, given = event.text("tool_name"), event.part("parameters")
     path, command = given.text("file_path") or given.text("path"), given.text("command")
     turn.calls[event.text("tool_id")] = f"{tool}({command or path})"
-    if tool in _EDITS:
-        turn.acts("edit", path)
-    else:
-        turn.acts("command" if command else "tool", command or f"{tool} {path}".strip())
+    turn.uses(tool, path=path, command=command, edits=_EDITS)
 
 
 def _result(event: Said, turn: Turn) -> None:

@@ -87,6 +87,4 @@ def _block(block: Said, turn: Turn) -> None:
     elif block.text("type") == "toolRequest":
         call = block.part("toolCall", "value")
         given = call.part("arguments")
-        path, command = given.text("path"), given.text("command")
-        kind = "edit" if call.text("name") in _EDITS else "command" if command else "tool"
-        turn.acts(kind, path if kind == "edit" else command or f"{call.text('name')} {path}".strip())
+        turn.uses(call.text("name"), path=given.text("path"), command=given.text("command"), edits=_EDITS)

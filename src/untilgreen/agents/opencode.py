@@ -94,8 +94,7 @@ def hear_error(line: str, turn: Turn) -> None:
 def _act(part: Said, turn: Turn) -> None:
     tool, given = part.text("tool"), part.part("state", "input")
     path, command = given.text("filePath") or given.text("path"), given.text("command")
-    kind = "edit" if tool in _EDITS else "command" if command else "tool"
-    turn.acts(kind, command or path if kind != "tool" else f"{tool} {path}".strip())
+    turn.uses(tool, path=path, command=command, edits=_EDITS)
     if _REFUSED.search(part.text("state", "error")):
         turn.deny(f"{tool}({command or path})")
 

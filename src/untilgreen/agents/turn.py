@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -16,7 +17,7 @@ from untilgreen.agents.causes import cause_of, status_in
 from untilgreen.agents.moments import retry_at
 from untilgreen.core.excerpt import trim
 from untilgreen.core.model import ErrorClass, Reply, Usage
-from untilgreen.ports import Activity, Desk
+from untilgreen.ports import Activity, ActivityKind, Desk
 from untilgreen.process.run import Ran
 
 LONGEST_SHOWN = 2_000
@@ -63,10 +64,10 @@ class Turn:
     _trouble: tuple[str, int | None] | None = None
     """What the agent retried last, until it gets on."""
 
-    def show(self, kind: str, text: str) -> None:
+    def show(self, kind: ActivityKind, text: str) -> None:
         """One thing for whoever watches."""
         if text.strip():
-            self.desk.report(Activity(kind=kind, text=trim(text.strip(), LONGEST_SHOWN)))  # type: ignore[arg-type]
+            self.desk.report(Activity(kind=kind, text=trim(text.strip(), LONGEST_SHOWN)))
 
     def says(self, text: str) -> None:
         """A whole message of the agent."""
@@ -83,13 +84,22 @@ class Turn:
             self.text = self._joined
             self._gets_on()
 
-    def acts(self, kind: str, text: str) -> None:
+    def acts(self, kind: ActivityKind, text: str) -> None:
         """The agent uses a tool; what it says next is a new message."""
         if self._joined.strip():
             self.show("text", self._joined)
         self._joined = ""
         self.show(kind, text)
         self._gets_on()
+
+    def uses(self, tool: str, *, path: str = "", command: str = "", edits: Collection[str] = ()) -> None:
+        """The agent uses a tool: one of its `edits` on a file, a command, or any other."""
+        if tool in edits:
+            self.acts("edit", path)
+        elif command:
+            self.acts("command", command)
+        else:
+            self.acts("tool", f"{tool} {path}".strip())
 
     def _gets_on(self) -> None:
         self._retries, self._trouble = 0, None
@@ -147,11 +157,14 @@ class Turn:
 
     def _failed(self, reply: Reply, ran: Ran | None) -> Reply:
         words = self.failure or (_last_words(ran) if ran else "")
-        error = cause_of(words, self.status)
+        ended = _own_end(ran)
+        # What stands in a log when somebody ends it is not why it ended.
+        unasked = ended == "interrupted" and not self.failure
+        error = None if unasked else cause_of(words, self.status or status_in(words))
         if reply.text.strip() and reply.text.strip() in words:  # some say it as if the agent had
             reply = replace(reply, text="")
         if error is None:
-            return replace(reply, error=_own_end(ran), detail=_why(words, ran, over=self.over))
+            return replace(reply, error=ended, detail=_why(words, ran, over=self.over))
         again = None if error == "auth" else self.again or retry_at(words, time.time())
         return replace(reply, error=error, detail=_why(words, None, over=self.over), retry_at=again)
 
