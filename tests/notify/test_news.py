@@ -101,6 +101,14 @@ def test_a_limit_is_told_once_when_a_lap_brings_it_to_four_fifths(
     assert text in said_
 
 
+def test_a_limit_that_was_told_is_not_told_again() -> None:
+    run = Run(limits=Limits(iterations=20))
+    for _ in range(18):
+        run.lap(tests=red("a"))
+
+    assert said(run) == [("budget", "make it green: 16 of 20 laps used")]
+
+
 def test_pauses_and_agents_that_can_not_be_used_are_told() -> None:
     run = Run()
     run.lap(Turn(reply=Reply(error="rate_limited", retry_at=400.0)), tests=red("a"))
