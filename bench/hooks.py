@@ -75,7 +75,7 @@ def _races(folder: Path) -> int:
             process.stdin.close()
             process.stdin = None
         said = [process.communicate()[0] for process in pair]
-        briefs = [json.loads(text)["reason"] for text in said if text]
+        briefs = [json.loads(text).get("reason", "") for text in said if text]
         lost += len(briefs) != 1 or f"ITERATION {lap}/" not in briefs[0]
     return lost
 
