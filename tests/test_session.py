@@ -1,0 +1,40 @@
+"""The calls that programs make to loop inside of a session."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.cli.helpers import repository
+from untilgreen import session
+from untilgreen.errors import UserError
+
+
+def test_a_loop_is_started_looked_at_and_cancelled(tmp_path: Path) -> None:
+    project, state = repository(tmp_path / "project", {"a.txt": "a\n"}), tmp_path / "state"
+    brief = session.start(
+        "id-1",
+        "Refactor it",
+        agent="claude",
+        max_iterations=50,
+        completion_promise="REFACTORED",
+        gates={"tests": "false"},
+        directory=project,
+        state_dir=state,
+    )
+    assert brief.startswith("[UNTILGREEN LOOP - ITERATION 1/50]")
+
+    found = session.get_state("id-1", state_dir=state)
+    assert found is not None
+    assert (found.iteration, found.max_iterations, found.completion_promise) == (1, 50, "REFACTORED")
+    assert (session.is_active("id-1", state_dir=state), session.is_active("id-2", state_dir=state)) == (
+        True,
+        False,
+    )
+    assert not session.cancel("id-2", state_dir=state)
+    assert session.cancel("id-1", state_dir=state)
+    assert session.get_state("id-1", state_dir=state) is None
+
+
+def test_a_start_without_a_session_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="none was named"):
+        session.start(" ", "x", agent="claude", directory=tmp_path, state_dir=tmp_path / "state")
