@@ -116,7 +116,9 @@ def test_an_agent_that_is_ended_from_outside_was_interrupted_and_the_run_goes_on
 
 @every
 def test_what_was_not_permitted_is_named_with_its_flag(bench: Bench, agent: str) -> None:
-    reaches = {"calls": [{"shell": "curl -sS http://untilgreen.invalid/ || touch /usr/untilgreen"}]}
+    # Codex now and then tells nothing of a command that ends at once.
+    pause = "sleep 2; " if agent == "codex" else ""
+    reaches = {"calls": [{"shell": f"{pause}curl -sS http://untilgreen.invalid/ || touch /usr/untilgreen"}]}
     with bench.model([reaches, RIGHT, TALKS]):
         code, said = bench.cli(*bench.asked())
 
