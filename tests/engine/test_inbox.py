@@ -11,6 +11,8 @@ from typing import get_args
 import anyio
 import pytest
 
+from untilgreen.core.inside import Deleted, Failed, Go, Left, Stopped, Take, TookOver
+from untilgreen.core.model import Moment
 from untilgreen.core.receive import Answer, Arrival, Cancel, Pause, Resume, Steer, Stop
 from untilgreen.engine.inbox import LARGEST, collect, done, reply, respond, send, set_aside
 from untilgreen.engine.store import RunFolder, Store
@@ -25,6 +27,13 @@ EVERY: list[Arrival] = [
     Resume(at=4.0),
     Steer(at=5.0, id="n1", note="look at ä.py\n"),
     Answer(at=6.0, choice="rollback", argument="2", note="since"),
+    Stopped(at=7.0, session="s1", began=Moment(clock="boot", seconds=1.5), kept_going=True, text="done"),
+    TookOver(at=8.0, session="s1"),
+    Left(at=9.0, session="s1"),
+    Failed(at=10.0, session="s1", detail="overloaded"),
+    Deleted(at=11.0, session="s1"),
+    Go(at=12.0, session="s1"),
+    Take(at=13.0),
 ]
 
 

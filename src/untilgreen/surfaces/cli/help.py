@@ -23,11 +23,15 @@ VARIABLES = (
     ("UNTILGREEN_CONFIG", "the spec file; like --config"),
     ("UNTILGREEN_PROFILE", "the profile of the spec; like --profile"),
     ("UNTILGREEN_ASCII", "set it for plain characters only"),
+    ("UNTILGREEN_PLAIN", "set it for lines in place of the live view, as screen readers want; like --plain"),
     ("UNTILGREEN_DEBUG", "set it to see where a defect happened"),
     ("UNTILGREEN_<KEY>", "any key of the spec, two underscores for a dot: UNTILGREEN_LIMITS__COST=5"),
     ("UNTILGREEN_AGENTS_DIR", "where the tests of real agents look for them"),
     ("NO_COLOR, FORCE_COLOR", "colours off, colours on, as everywhere"),
-    ("UNTILGREEN_INSIDE", "set for agents and gates of a run; there answer, trust and restore are refused"),
+    (
+        "UNTILGREEN_INSIDE",
+        "set for agents and gates of a run; there answer, trust, restore, apply and prune are refused",
+    ),
 )
 
 
