@@ -26,12 +26,16 @@ def now() -> Moment:
 
 
 def began(entered: float) -> Moment:
-    """When this process was started; where nobody knows, when the program was entered, in wall time."""
+    """When this process was started, at the latest; where nobody knows, when it was entered, in wall time.
+
+    The system cuts the moment down to a tick, a hundredth of a second: without that, a process that began
+    just behind an event would seem to have begun before it.
+    """
     boot = _boot()
     if boot is None:
         return Moment(clock=_WALL, seconds=entered)
     fields = (_PROC / "self/stat").read_text().rpartition(")")[2].split()
-    return Moment(clock=boot, seconds=int(fields[_STARTTIME]) / os.sysconf("SC_CLK_TCK"))
+    return Moment(clock=boot, seconds=(int(fields[_STARTTIME]) + 1) / os.sysconf("SC_CLK_TCK"))
 
 
 def _boot() -> str | None:
