@@ -1,13 +1,13 @@
 """The same tricks with cargo, whose tests stand beside the code or inside of it."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.gates.integrity.helpers import Project, gate, ids, said
+from tests.gates.tools import works
 
-pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+pytestmark = pytest.mark.skipif(not works("cargo"), reason="cargo is not installed")
 
 CARGO = '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n'
 BROKEN = "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n"

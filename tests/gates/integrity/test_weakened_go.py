@@ -1,13 +1,13 @@
 """The same tricks with go test."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.gates.integrity.helpers import Project, gate, ids, said
+from tests.gates.tools import works
 
-pytestmark = pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")
+pytestmark = pytest.mark.skipif(not works("go"), reason="go is not installed")
 
 BROKEN = "package calc\n\nfunc Add(a, b int) int { return a - b }\n"
 RIGHT = BROKEN.replace("a - b", "a + b")

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.gates.integrity.helpers import Project, gate, ids, said
+from tests.gates.tools import works
 
-pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+pytestmark = pytest.mark.skipif(not works("node"), reason="node is not installed")
 
 BROKEN = "exports.add = (a, b) => a - b;\n"
 RIGHT = "exports.add = (a, b) => a + b;\n"

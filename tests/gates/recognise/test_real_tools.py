@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.gates.tools import works
 from untilgreen.core.model import Verdict
 from untilgreen.gates.command import CommandGate
 from untilgreen.ports import Site
@@ -54,7 +55,7 @@ add_test(NAME bad COMMAND false)
 
 
 def needs(*programs: str) -> pytest.MarkDecorator:
-    missing = [program for program in programs if shutil.which(program) is None]
+    missing = [program for program in programs if not works(program)]
     return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} is not installed")
 
 
