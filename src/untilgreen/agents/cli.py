@@ -126,7 +126,7 @@ async def _attempt(about: About, line: CommandLine, brief: Brief, desk: Desk, ea
                     on_error_line=on_error_line if ears.error_line else None,
                 )
                 turn.status = turn.status or ears.status(ran.status)
-            except GaveUp:
+            except GaveUp:  # the listener ended the turn, and `turn` knows why
                 pass
             except AgentUnavailable as error:
                 missing = AgentUnavailable(f"{error} Install it with `{about.install}`.")

@@ -66,6 +66,7 @@ def lines(path: Path) -> Iterator[Line]:
     """The lines that hold something, from a plain or a gzipped file."""
     with _complaining(path), path.open("rb") as file:
         packed = file.peek(2)[:2] == _GZIP
+        # A GzipFile reads like any binary file, which typeshed does not know.
         text: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
         for number, line in enumerate(text, 1):
             if line.strip():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -38,11 +39,12 @@ async def fork(
     lap: int,
     snapshot: str,
     note: Steer | None,
+    warn: Callable[[str], None],
 ) -> RunFolder:
     """Make the new run; nothing is driven yet."""
     copies = wiring.copies_in(state.plan, folder.code)
     plan = wiring.plan_of(loaded, start_of(state), copies)
-    made = await start(_begins(plan, state, lap, snapshot), store, copies=copies)
+    made = await start(_begins(plan, state, lap, snapshot), store, copies=copies, warn=warn)
     if note is not None:
         await deliver(made, note)
     return made

@@ -76,7 +76,7 @@ async def feed(handle: int, content: bytes) -> None:
                 await wait_writable(handle)
                 written = _write_some(handle, left)
             left = left[written:]
-    except BrokenPipeError:
+    except BrokenPipeError:  # it has closed its input, which is its right
         pass
     finally:
         os.close(handle)

@@ -323,3 +323,11 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None
 
 def test_it_keeps_the_laws_of_a_detector() -> None:
     detector_laws(Cycle())
+
+
+@pytest.mark.parametrize("played", ["abcd abc abc", "abcdefghij abcdefghi abcdefghi"])
+def test_laps_among_which_one_got_better_are_no_circle(played: str) -> None:
+    run = story(played, Fixed(iterations=30))
+
+    assert run.outcome == "stuck"
+    assert run.iterations[-1].signals[0].laps == (2, 3, 4)

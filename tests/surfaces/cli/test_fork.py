@@ -154,3 +154,20 @@ def test_a_fork_that_is_killed_while_it_begins_goes_on_with_the_files_of_the_lap
     place = cli.place if mode == "--in-place" else cli.runs.parent / "worktrees" / cli.ids[-1]
     assert (place / "seen.txt").read_text() == "1\n"
     git(cli.place, "fsck", "--strict")
+
+
+def test_a_fork_can_be_left_alone_and_says_that_its_task_holds_a_secret(cli: Cli) -> None:
+    run = counted(cli)
+    secret = {"SERVICE_TOKEN": "hunter2-hunter2"}
+
+    done = cli(
+        *("fork", f"{run}@1", "Log in with hunter2-hunter2.", *finishing(cli)),
+        *("--worktree", "--detach", "--json"),
+        env=secret,
+    )
+    seen = cli("follow", cli.ids[-1])
+
+    assert (done.code, done.lines[-1]["type"]) == (0, "detached")
+    assert "note: The task holds a secret" in done.err
+    assert "converged: all required gates pass in lap 1" in seen.out
+    assert "hunter2-hunter2" not in (cli.runs / cli.ids[-1] / "journal.jsonl").read_text()

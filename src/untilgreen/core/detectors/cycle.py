@@ -88,7 +88,8 @@ class Cycle(Struct, frozen=True, kw_only=True):
         if len(laps) < self.repeats or not _turns(streak, 1, self._alike):
             return None
         told = [lap for lap in laps if comparable(lap)]
-        if not all(self._alike(lap, laps[-1]) for lap in told):
+        improved = any(lap.improved for lap in told[1:])
+        if improved or not all(self._alike(lap, laps[-1]) for lap in told):
             return None
         return _Found(what="the same failures and no others so far", laps=told, times=len(told))
 

@@ -72,6 +72,7 @@ class _Gathered:
         if self.test is not None:
             self.test.end(_local(tag))
             if self.depth == self.test_depth:
+                # junitparser has no annotations.
                 self._count(_Test.fromelem(self.test.close()))  # type: ignore[no-untyped-call]
                 self.test = None
         self.depth -= 1

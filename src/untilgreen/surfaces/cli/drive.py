@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated
@@ -77,17 +78,29 @@ def run(
     store = place.store()
 
     async def begin() -> RunFolder:
-        return await start(plan, store, warn=lambda sentence: tell(f"note: {sentence}"))
+        return await start(plan, store, warn=note)
 
+    shown = Shown(json=json, quiet=quiet, verbose=verbose, plain=plain, flags=place.flags)
+    return drive_new(begin, place, shown, no_input=no_input, detach=detach)
+
+
+def drive_new(
+    begin: Callable[[], Awaitable[RunFolder]], place: Place, shown: Shown, *, no_input: bool, detach: bool
+) -> int:
+    """Make a run and drive it, here or in the background; one that can't begin leaves nothing."""
     folder = anyio.run(begin)
     if detach:
-        return leave_alone(folder, place, json=json, verbose=verbose)
-    shown = Shown(json=json, quiet=quiet, verbose=verbose, plain=plain, flags=place.flags)
+        return leave_alone(folder, place, json=shown.json, verbose=shown.verbose)
     try:
-        return drive_shown(folder, store, shown, no_input=no_input)
+        return drive_shown(folder, place.store(), shown, no_input=no_input)
     except WorkspaceNotReady:
         anyio.run(discard, folder)
         raise
+
+
+def note(sentence: str) -> None:
+    """Something that a person should know when a run begins."""
+    tell(f"note: {inert(sentence)}")
 
 
 def resume(

@@ -11,12 +11,13 @@ from cyclopts import Parameter
 
 from untilgreen.core.model import WORKTREE
 from untilgreen.core.receive import Steer
-from untilgreen.engine.drive import discard, state_of
+from untilgreen.engine.drive import state_of
 from untilgreen.engine.forking import fork as make_fork
 from untilgreen.engine.forking import spec_of, start_of
 from untilgreen.engine.store import RunFolder
-from untilgreen.errors import UserError, WorkspaceNotReady
-from untilgreen.surfaces.cli.drive import NoInput, Quiet, Shown, Verbose, drive_shown
+from untilgreen.errors import UserError
+from untilgreen.surfaces.cli.drive import Detach, NoInput, Plain, Quiet, Shown, Verbose, drive_new
+from untilgreen.surfaces.cli.drive import note as say_note
 from untilgreen.surfaces.cli.look import me, refuse_agents
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags
 from untilgreen.surfaces.cli.trees import BEST, lap_number, laps, snapshot_of
@@ -33,7 +34,9 @@ def fork(
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
+    plain: Plain = False,
     no_input: NoInput = False,
+    detach: Detach = False,
 ) -> int:
     """Begin another run with the files of a lap, and with what its run was made of.
 
@@ -57,12 +60,9 @@ def fork(
     steer = Steer(at=time.time(), by=me(), id=secrets.token_hex(8), note=note) if note else None
 
     async def begin() -> RunFolder:
-        return await make_fork(state, folder, store, loaded, lap=number, snapshot=snapshot, note=steer)
+        return await make_fork(
+            state, folder, store, loaded, lap=number, snapshot=snapshot, note=steer, warn=say_note
+        )
 
-    made = anyio.run(begin)
-    shown = Shown(json=json, quiet=quiet, verbose=verbose, flags=place.flags)
-    try:
-        return drive_shown(made, store, shown, no_input=no_input)
-    except WorkspaceNotReady:
-        anyio.run(discard, made)
-        raise
+    shown = Shown(json=json, quiet=quiet, verbose=verbose, plain=plain, flags=place.flags)
+    return drive_new(begin, place, shown, no_input=no_input, detach=detach)
