@@ -63,12 +63,12 @@ GROUPS = {
     "Run": ("run", "plan", "check", "resume", "demo"),
     "Look": ("list", "show", "why", "follow", "report", "verify", "diff"),
     "Have a say": ("answer", "steer", "stop", "cancel", "pause"),
-    "Files": ("restore", "apply"),
-    "Inside a session": ("install", "uninstall", "session"),
+    "Files": ("restore", "apply", "fork", "prune"),
+    "Inside a session": ("install", "uninstall", "session", "hook"),
     "Set up": ("init", "doctor", "config", "trust", "plugins", "schema", "completion", "help"),
+    "Study": ("backtest", "fingerprint"),
 }
-"""How the help sorts the verbs; what stands in no group is for those who look closer."""
-REST = "Study"
+"""How the help sorts the verbs."""
 
 
 def make_app() -> App:
@@ -80,9 +80,9 @@ def make_app() -> App:
         help_epilogue="`untilgreen VERB --help` explains a verb, `untilgreen help exit-codes` the codes.",
         default_parameter=Parameter(negative=(), show_default=False),
     )
-    groups = {title: Group.create_ordered(title) for title in (*GROUPS, REST)}
+    groups = {title: Group.create_ordered(title) for title in GROUPS}
     for name, (place, summary) in VERBS.items():
-        title = next((title for title, verbs in GROUPS.items() if name in verbs), REST)
+        title = next(title for title, verbs in GROUPS.items() if name in verbs)
         app.command(f"{_HERE}.{place}", name=name, help=summary, group=groups[title])
     flags = Group.create_ordered("Flags")
     for flag in ("--help", "--version"):
