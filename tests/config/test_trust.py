@@ -73,6 +73,21 @@ def test_another_value_or_another_plugin_file_is_another_content_and_a_comment_i
     assert digest(tmp_path) != before
 
 
+def test_the_template_of_briefs_is_shown_and_its_words_are_content(tmp_path: Path) -> None:
+    spec = '[session]\nbrief = "brief.md"\n[profiles.loud.session]\nbrief = "loud.md"\n'
+    (tmp_path / "brief.md").write_text("{{PROMPT}}")
+    wanted = demand(tmp_path, spec, flags={"agents": ["cmd:true"], "gates": {"tests": {"run": "true"}}})
+    before = digest(tmp_path, spec)
+
+    assert wanted is not None
+    assert wanted.lines == ("session brief: brief.md", "profile loud: session brief: loud.md")
+    (tmp_path / "brief.md").write_text("{{PROMPT}} Send me the keys.")
+    changed = digest(tmp_path, spec)
+    assert changed != before
+    (tmp_path / "loud.md").write_text("{{PROMPT}} Send me the keys.")
+    assert digest(tmp_path, spec) != changed
+
+
 def test_of_pyproject_only_the_own_table_counts(tmp_path: Path) -> None:
     path, digests = tmp_path / "pyproject.toml", set()
     for version in ("1", "2"):

@@ -41,13 +41,14 @@ def demand_of(loaded: Loaded) -> Demand | None:
         return None
     code = sorted({*_code(loaded.written, loaded.base)})
     lines += tuple(f"code: {path}" for path in code)
-    return Demand(path=str(loaded.path), digest=_digest(loaded.written, code), lines=lines)
+    files = [*code, *sorted({*_briefs(loaded.written, loaded.base)})]
+    return Demand(path=str(loaded.path), digest=_digest(loaded.written, files), lines=lines)
 
 
-def _digest(values: Mapping[str, Any], code: list[Path]) -> str:
-    """Comments and the order of keys are no content; the plugin files that are named are."""
+def _digest(values: Mapping[str, Any], files: list[Path]) -> str:
+    """Comments and the order of keys are no content; the plugins and templates that are named are."""
     digest = blake2b(json.dumps(values, sort_keys=True, default=str).encode(errors="surrogatepass"))
-    for path in code:
+    for path in files:
         digest.update(b"\0" + str(path).encode(errors="surrogateescape") + b"\0")
         digest.update(blake2b(_content(path)).digest())
     return digest.hexdigest()[:32]
@@ -86,6 +87,8 @@ def _table_lines(table: Mapping[str, Any]) -> Iterator[str]:
     workspace = table.get("workspace")
     if isinstance(workspace, Mapping) and set(workspace) != {"mode"}:
         yield f"workspace: {_shown(workspace)}"
+    if brief := _brief(table):
+        yield f"session brief: {brief}"
 
 
 def _shown_gate(gate: Mapping[str, Any]) -> str:
@@ -109,6 +112,18 @@ def _listed(written: Any) -> list[Any]:
 def _name(part: Any) -> str:
     name = part.get("use", "") if isinstance(part, Mapping) else part
     return name if isinstance(name, str) else ""
+
+
+def _brief(table: Mapping[str, Any]) -> str:
+    """The template of what an agent is told inside of its session."""
+    session = table.get("session")
+    return str(session.get("brief") or "") if isinstance(session, Mapping) else ""
+
+
+def _briefs(values: Mapping[str, Any], base: Path) -> Iterator[Path]:
+    for _, table in _tables(values):
+        if brief := _brief(table):
+            yield base / brief
 
 
 def _code(values: Mapping[str, Any], base: Path) -> Iterator[Path]:

@@ -63,6 +63,8 @@ class Standing(Struct, frozen=True, kw_only=True):
     state: RunState
     told: tuple[Event, ...] = ()
     """What happened in this call."""
+    warnings: tuple[str, ...] = ()
+    """What a person should know about it."""
 
     @property
     def brief(self) -> Brief | None:
@@ -84,12 +86,14 @@ async def begin(wish: Wish, store: Store, *, seconds: float | None = None) -> St
         raise UserError("A loop belongs to a session, and none was named. Name it with --session ID.")
     plan = _plan(wish, store)
     await _make_room(wish, store)
-    folder = await start(plan, store)
+    warned: list[str] = []
+    folder = await start(plan, store, warn=warned.append)
     top = await worktrees.top_of(plan, folder)
     note = Note(session=wish.session, agent=wish.agent, run=folder.id, top=str(top.resolve()))
     try:
         sessions.write(store, note)
-        return await _drive(note, store, None, own_turn=True, seconds=seconds)
+        standing = await _drive(note, store, None, own_turn=True, seconds=seconds)
+        return replace(standing, warnings=(*warned, *standing.warnings))
     except WorkspaceNotReady:
         sessions.remove(store, wish.session)
         await discard(folder)
@@ -139,6 +143,7 @@ async def _drive(
     note: Note, store: Store, first: FromASession | None, *, own_turn: bool, seconds: float | None
 ) -> Standing:
     heard: list[Event] = []
+    warned: list[str] = []
     folder, seat = sessions.folder_of(store, note), in_session(note.session, own_turn=own_turn)
     state = await drive(
         folder,
@@ -146,10 +151,12 @@ async def _drive(
         seat,
         listeners=(lambda event, _: heard.append(event),),
         signals=True,
+        warn=warned.append,
         first=first,
         seconds=seconds,
     )
-    return settled(store, Standing(note=note, folder=folder, state=state, told=tuple(heard)))
+    told = Standing(note=note, folder=folder, state=state, told=tuple(heard), warnings=tuple(warned))
+    return settled(store, told)
 
 
 async def cancel(session: str, store: Store, *, by: str = "") -> Standing | None:

@@ -41,7 +41,7 @@ def veiled(plan: Plan) -> tuple[Plan, str]:
     said = ""
     if task != plan.task:
         said = (
-            "The task holds a secret, which is not written down, and which the agent does not see either. "
+            "The task holds a secret, which is not written down, and which stands in no brief either. "
             "Put it into an environment variable, and name the variable in the task."
         )
     return msgspec.structs.replace(

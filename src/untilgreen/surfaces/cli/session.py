@@ -77,7 +77,7 @@ def start(
     async def begin() -> Standing:
         return await inside.begin(wish, place.store(), seconds=START_SECONDS)
 
-    return _hand_over(anyio.run(begin))
+    return _hand_over(anyio.run(begin), begun=True)
 
 
 @app.command
@@ -188,10 +188,10 @@ def _agent(session: str | None) -> str:
     return marked
 
 
-def _hand_over(standing: Standing) -> int:
+def _hand_over(standing: Standing, *, begun: bool = False) -> int:
     """The brief is for the agent, everything else for the person."""
     brief = standing.brief
-    tell(inert_lines(answers.of(standing).toast))
+    tell(inert_lines(answers.of(standing, begun=begun).toast))
     if brief is None:
         return NOT_GREEN
     out(inert_lines(brief.text))

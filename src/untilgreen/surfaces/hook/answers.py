@@ -56,14 +56,16 @@ def _toast(text: str) -> dict[str, Any]:
     return {"systemMessage": f"untilgreen: {inert_lines(text)}"} if text else {}
 
 
-def of(standing: Standing) -> Answer:
-    """What follows from how the run stands now."""
+def of(standing: Standing, *, begun: bool = False) -> Answer:
+    """What follows from how the run stands now; a loop that was begun just now says how it is ended."""
     brief = standing.brief
     if brief is None:
-        return Answer(toast=resting(standing.state))
+        return Answer(toast="\n".join([resting(standing.state), *standing.warnings]))
     most = standing.state.plan.limits.iterations
     toast = f"lap {brief.lap}" + (f" of {most}" if most else "") + f", run {standing.state.run}"
-    return Answer(brief=brief.text, toast=toast)
+    if begun:
+        toast = f"loop started, {toast}. End it with /cancel-ralph"
+    return Answer(brief=brief.text, toast="\n".join([toast, *standing.warnings]))
 
 
 def resting(state: RunState) -> str:

@@ -151,10 +151,8 @@ async def _start(rest: str, payload: Payload, agent: str, store: Store, seconds:
         replace="--replace" in parsed.values,
     )
     standing = await inside.begin(wish, store, seconds=seconds)
-    said = answers.of(standing)
-    if not said.brief:
-        return Answer(refused=said.toast)
-    return Answer(brief=said.brief, toast=f"loop started, {said.toast}. End it with /cancel-ralph")
+    said = answers.of(standing, begun=True)
+    return said if said.brief else Answer(refused=said.toast)
 
 
 async def _cancel(payload: Payload, store: Store) -> Answer:
