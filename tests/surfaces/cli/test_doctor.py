@@ -109,6 +109,18 @@ def test_a_directory_that_cant_be_written_to_fails(cli: Cli) -> None:
         cli.place.chmod(0o700)
 
 
+def test_hooks_are_looked_at_in_the_persons_files_and_in_the_projects(cli: Cli) -> None:
+    assert rows(cli)["hooks"]["fix"] == "untilgreen install AGENT"
+    assert cli("install", "claude").code == 0
+    assert rows(cli)["hooks claude"]["status"] == "ok"
+    assert cli("install", "claude", "--project").code == 0
+
+    row = rows(cli)["hooks claude"]
+    assert (row["status"], row["fix"]) == ("warn", "untilgreen uninstall claude --project")
+    assert cli("uninstall", "claude", "--project").code == 0
+    assert rows(cli)["hooks claude"]["status"] == "ok"
+
+
 def test_no_gate_is_run(cli: Cli) -> None:
     assert cli("doctor", "--gate", "touch ran").code == 0
     assert not (cli.place / "ran").exists()

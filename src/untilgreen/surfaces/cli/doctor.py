@@ -19,9 +19,11 @@ from untilgreen.engine.trust import TrustBook, Untrusted
 from untilgreen.engine.wiring import check_installed
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.agents import Known, known
+from untilgreen.surfaces.cli.install import DEADLINE, program
 from untilgreen.surfaces.cli.look import agent_mark
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
+from untilgreen.surfaces.installing.looking import Programs, hook_rows
 from untilgreen.surfaces.output import DoctorResult, HealthLine
 from untilgreen.surfaces.text import inert
 
@@ -34,7 +36,7 @@ _IN_THE_SHELL = frozenset(
 
 
 def doctor(*, spec: SpecFlags = UNSAID, place: Place = HERE, json: Json = False) -> int:
-    """Look whether all that a run needs is there: git, disk, permissions, agents, the spec.
+    """Look whether all that a run needs is there: git, disk, permissions, agents, their hooks, the spec.
 
     Takes the flags of `run`. Starts `git`, `bwrap`, and the agents for their version only: no gate, no turn.
     Exits with 0 when all is well, and with 1 when a row fails.
@@ -68,6 +70,8 @@ async def _rows(spec: SpecFlags, place: Place) -> AsyncIterator[Row]:
         yield Row(name="spec", status="fail", detail=str(error), fix="correct it; untilgreen config show")
     wanted = [agent.use or agent.name for agent in loaded.spec.agents] if loaded else []
     async for row in _agents(wanted, start):
+        yield row
+    for row in hook_rows(start, Programs(own=program(shared=False), shared=program(shared=True)), DEADLINE):
         yield row
     for gate in loaded.spec.gates if loaded else ():
         if (problem := _gate(gate, start)) is not None:

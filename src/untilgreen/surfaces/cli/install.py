@@ -53,7 +53,7 @@ def install(
         raise UserError(f"--deadline {deadline} is too short. Give the gates {SHORTEST} seconds or more.")
     target = target_of(agent)
     root = target.root(_project(place, project=project, user=user))
-    return _change(installed(target, root, _program(shared=project), deadline), target, dry_run=dry_run)
+    return _change(installed(target, root, program(shared=project), deadline), target, dry_run=dry_run)
 
 
 def uninstall(
@@ -84,7 +84,7 @@ def _project(place: Place, *, project: bool, user: bool) -> Path | None:
     return place.start if project else None
 
 
-def _program(*, shared: bool) -> str:
+def program(*, shared: bool) -> str:
     """How an agent finds us; what others use, too, can't have a path of this machine in it."""
     if shared:
         return "untilgreen"

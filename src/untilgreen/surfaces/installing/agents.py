@@ -32,6 +32,10 @@ class Target(Struct, frozen=True, kw_only=True):
     """Of a hook's time limit, in parts of a second."""
     env: dict[str, str] = {}
     advice: str = ""
+    elsewhere: tuple[str, ...] = ()
+    """Files of a project that it reads hooks from as well; nothing is installed there."""
+    switch: tuple[str, object] | None = None
+    """The setting, and its value, with which it calls no hooks at all."""
 
     def root(self, project: Path | None) -> Path:
         """The folder that is written to."""
@@ -76,6 +80,8 @@ TARGETS = {
         hooks=_CLAUDE_HOOKS,
         commands="commands",
         env=BLOCK_CAP,
+        elsewhere=(".claude/settings.local.json",),
+        switch=("disableAllHooks", True),
         advice="Sessions that are open already have to be started anew.",
     ),
     "codex": Target(
@@ -85,6 +91,7 @@ TARGETS = {
         settings="hooks.json",
         hooks={"Stop": "stop", "UserPromptSubmit": "prompt", "SessionStart": "start"},
         commands="prompts",
+        elsewhere=(".codex/hooks.json",),
         advice="Codex skips hooks that nobody trusts, without a word: start it, and trust them with /hooks.",
     ),
     "qwen": Target(
@@ -95,6 +102,7 @@ TARGETS = {
         hooks={"Stop": "stop", "UserPromptSubmit": "prompt", "SessionEnd": "end"},
         commands=None,
         unit=_MILLISECONDS,
+        switch=("disableAllHooks", True),
         advice="Qwen Code ends a turn after eight blocked stops; `/untilgreen go` goes on then.",
     ),
 }

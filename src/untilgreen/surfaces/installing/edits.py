@@ -54,6 +54,32 @@ class Edit(Struct, frozen=True, kw_only=True):
         draft.replace(path)
 
 
+class OurHook(Struct, frozen=True, kw_only=True):
+    """A hook of ours as it stands in a file: for which event, and where among the others."""
+
+    event: str
+    group: int
+    place: int
+    command: str
+    entry: dict[str, Any]
+
+
+def ours(path: Path) -> tuple[OurHook, ...]:
+    """All hooks of ours in a file."""
+    return ours_in(_read(path))
+
+
+def ours_in(settings: dict[str, Any]) -> tuple[OurHook, ...]:
+    """All hooks of ours in what a file says."""
+    return tuple(
+        OurHook(event=event, group=group, place=place, command=str(hook["command"]), entry=hook)
+        for event, entries in settings.get("hooks", {}).items()
+        for group, entry in enumerate(entries)
+        for place, hook in enumerate(_hooks(entry))
+        if _is_ours(hook)
+    )
+
+
 def installed(target: Target, root: Path, program: str, seconds: int) -> list[Edit]:
     """What has to change so that the agent calls us."""
     settings = _without_ours(_read(root / target.settings))
