@@ -10,7 +10,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 BENCHES := $(filter-out bench/_%,$(sort $(wildcard bench/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-agents check format bench reference picture clean
+.PHONY: help demo test test-browser test-agents soak check format bench reference picture clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -22,7 +22,7 @@ demo: $(READY) ## watch a scripted agent converge in a temporary repository; no 
 test: $(READY) ## run every test; the core must be covered to the last branch
 	$(BIN)/coverage run -m pytest tests/core -q --inline-snapshot=disable
 	$(BIN)/coverage report --include='*/untilgreen/core/*' --fail-under=100
-	$(BIN)/pytest tests --ignore=tests/core --ignore=tests/browser --ignore=tests/agents_real -q -n 2 --inline-snapshot=disable
+	$(BIN)/pytest tests --ignore=tests/core --ignore=tests/browser --ignore=tests/agents_real --ignore=tests/soak -q -n 2 --inline-snapshot=disable
 	@echo "Left out: tests/browser, which needs chromium; run it with make test-browser."
 	@$(BIN)/python tests/agents_real/clis.py --left-out
 
@@ -36,6 +36,9 @@ test-browser: $(READY) ## look at the HTML report in a real browser; installs ch
 test-agents: $(READY) ## run real agents against a scripted model; AGENTS="claude codex" only these
 	$(BIN)/python tests/agents_real/clis.py $(AGENTS)
 	AGENTS="$(AGENTS)" $(BIN)/pytest tests/agents_real -q -rs -n 2 --inline-snapshot=disable
+
+soak: $(READY) ## the long versions: kill -9 at every named point, hundreds of races, floods; takes an hour
+	$(BIN)/pytest tests/soak -q --inline-snapshot=disable
 
 check: $(READY) ## format, lint, types, import contracts and shape; under a minute
 	$(BIN)/ruff format --check $(CODE)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +16,7 @@ from untilgreen.core.brief import Brief
 from untilgreen.core.model import Reply, Usage
 from untilgreen.errors import ConfigError
 from untilgreen.ports import Activity, Desk
+from untilgreen.process.private import private_directory
 
 USAGE_FILE = "UNTILGREEN_USAGE_FILE"
 """Names a file in which the command may say what it used, as JSON."""
@@ -56,10 +55,8 @@ class CommandAgent:
             raise ConfigError("The agent command is empty. Write one after 'cmd:', as in 'cmd:./fix.sh'.")
 
     async def work(self, brief: Brief, desk: Desk) -> Reply:
-        with tempfile.TemporaryDirectory(
-            prefix="untilgreen-", dir=_outside(desk.root), ignore_cleanup_errors=True
-        ) as private:
-            prompt_file, usage_file = Path(private, "prompt.md"), Path(private, "usage.json")
+        with private_directory("turn", desk.tree, outside=desk.root) as private:
+            prompt_file, usage_file = private / "prompt.md", private / "usage.json"
             argv, placed = self._arguments(brief.text, prompt_file)
             env = {USAGE_FILE: str(usage_file)} | ({SESSION: brief.session} if brief.session else {})
             ran = await run_cli(argv, desk, stdin=None if placed else brief.text, env=env)
@@ -76,17 +73,6 @@ class CommandAgent:
             prompt_file.touch(mode=0o600)
             prompt_file.write_text(text, encoding="utf-8")
         return [_PLACE.sub(lambda found: values[found[1]], word) for word in words], bool(places)
-
-
-@cache
-def _outside(root: Path) -> Path:
-    """A directory for private files; not in the workspace, where they would look like the agent's work."""
-    usual = Path(tempfile.gettempdir())
-    places = (usual, Path("/tmp"), Path("/var/tmp"), Path.home())
-    free = (
-        place for place in places if place.is_dir() and not place.resolve().is_relative_to(root.resolve())
-    )
-    return next(free, usual)
 
 
 def _used(path: Path, report: Callable[[Activity], None]) -> _Used:

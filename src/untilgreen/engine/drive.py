@@ -38,6 +38,7 @@ from untilgreen.errors import ArrivalRefused, JournalError, WorkspaceNotReady, o
 from untilgreen.journal.file import FileJournal
 from untilgreen.ports import Clock, Workspace
 from untilgreen.process.note import GRACE_SECONDS, end_left_behind
+from untilgreen.process.private import remove_left_behind
 from untilgreen.workspace.claim import DirectoryClaim
 from untilgreen.workspace.git import GitWorkspace
 from untilgreen.workspace.ground import find_ground
@@ -169,14 +170,14 @@ async def _workplace(  # noqa: PLR0917 - all of drive's own
 ) -> AsyncIterator[_Place]:
     """The directory, claimed for this run alone; a program's own workspace is its own business."""
     if own.workspace is not None:
-        await end_what_runs(folder, GRACE_SECONDS)
+        await clear_up(folder, GRACE_SECONDS)
         yield _Place(own.workspace, None, None)
         return
     plan, begin = state.plan, worktrees.root_of(state.plan, folder)
     top = await worktrees.top_of(plan, folder)
     sessions.check_free(top, store, besides=folder.id)
     with DirectoryClaim(top, run=folder.id, state_dir=store.state_dir):
-        await end_what_runs(folder, GRACE_SECONDS)
+        await clear_up(folder, GRACE_SECONDS)
         await worktrees.ensure(state, folder, watchers, warn)
         workspace = await open_workspace(begin, run=folder.id, private_dir=folder.path / "workspace")
         ground = await find_ground(begin) if REPOSITORY in plan.workspace else None
@@ -250,6 +251,12 @@ async def _heed_signals(runner: Runner, folder: RunFolder, *, task_status: TaskS
             await runner.interrupt(signal.Signals(number).name)
             if again or runner.seat.session is not None:  # an agent gives its hooks hardly any time
                 await end_what_runs(folder, grace=0.0)
+
+
+async def clear_up(folder: RunFolder, grace: float) -> None:
+    """All that a dead driver left running, and what it had put aside for that."""
+    await end_what_runs(folder, grace)
+    await to_thread.run_sync(remove_left_behind, folder.notes)
 
 
 async def end_what_runs(folder: RunFolder, grace: float) -> None:

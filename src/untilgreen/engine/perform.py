@@ -45,6 +45,7 @@ from untilgreen.core.step import (
     Work,
 )
 from untilgreen.core.units import show_duration
+from untilgreen.crash import passing
 from untilgreen.engine.commits import committed
 from untilgreen.engine.gating import check_stage
 from untilgreen.engine.meanwhile import saved_between_turns
@@ -73,8 +74,16 @@ class Driver(Protocol):
         """Write down what happened."""
 
 
-async def perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case per step
+async def perform(step: Step, driver: Driver) -> None:
     """Do the step and record what came of it."""
+    passing("step", "before", type(step).__name__)
+    try:
+        await _perform(step, driver)
+    finally:  # also where its last verdict makes the rest of it needless
+        passing("step", "after", type(step).__name__)
+
+
+async def _perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case per step
     now = driver.parts.clock.now
     match step:
         case TakeSnapshot():

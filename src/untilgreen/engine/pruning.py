@@ -15,7 +15,7 @@ from msgspec import Struct
 from untilgreen.core.state import RunState
 from untilgreen.core.units import show_duration
 from untilgreen.engine import lock
-from untilgreen.engine.drive import end_what_runs
+from untilgreen.engine.drive import clear_up
 from untilgreen.engine.places import COMMIT, REPOSITORY, TREE, in_worktree
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
@@ -116,7 +116,7 @@ async def _remove(folder: RunFolder, store: Store, state: RunState | None, rules
     await _refuse_lost_work(folder, state, worktree)
     if rules.dry_run:
         return Pruned(run=folder.id, action="removed", why=why)
-    await end_what_runs(folder, grace=0.0)
+    await clear_up(folder, grace=0.0)
     left = [str(path) for path in folder.worktree.parent.glob(f"{folder.id}.old-*")]
     if state is None or in_worktree(state.plan):
         await worktree.remove()

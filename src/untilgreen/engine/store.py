@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from untilgreen.core.events import RunStarted
+from untilgreen.crash import passing
 from untilgreen.errors import JournalError, UserError
 from untilgreen.home import state_dir
 from untilgreen.journal.codec import decode
@@ -84,13 +85,18 @@ class RunFolder:
         """Copies of code and files that the agent could reach in the workspace."""
         return self.path / "code"
 
+    @property
+    def notes(self) -> Path:
+        """What is under way, for the driver that comes after a crash."""
+        return self.path / "trees"
+
     def tree(self, what: str) -> Path:
-        """The processes of a turn or of a gate under way, for the driver that comes after a crash."""
-        return self.path / "trees" / f"{_safe(what)}.json"
+        """The processes of a turn or of a gate."""
+        return self.notes / f"{_safe(what)}.json"
 
     def trees(self) -> list[Path]:
         """All such notes."""
-        return sorted((self.path / "trees").glob("*.json"))
+        return sorted(self.notes.glob("*.json"))
 
     def activity(self, lap: int, attempt: int = 1) -> Path:
         """What the agent showed while it worked; each attempt at a lap has its own."""
@@ -179,6 +185,7 @@ class Store:
         with self.used():
             gone = run.path.with_name(f"{_GONE}{run.id}")
             run.path.replace(gone)
+            passing("forget", "after", "rename")
             sync_folder(self._runs)
             remove_tree(gone)
 
@@ -247,6 +254,8 @@ def default_state_dir() -> Path:
 
 def put(path: Path, data: bytes) -> None:
     """A file that is there as a whole or not at all, for its owner's eyes only."""
+    kind = path.name if path.stem.isalpha() else path.parent.name
+    passing("put", "before", kind)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -258,6 +267,7 @@ def put(path: Path, data: bytes) -> None:
     finally:
         draft.unlink(missing_ok=True)
     sync_folder(path.parent)
+    passing("put", "after", kind)
 
 
 def _new_id(now: float) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -19,6 +17,7 @@ from untilgreen.core.fingerprint import normalise
 from untilgreen.core.model import Finding, Verdict
 from untilgreen.errors import AgentUnavailable, ConfigError
 from untilgreen.ports import Agent, Desk, Site
+from untilgreen.process.private import private_directory
 
 LONGEST_DIFF = 60_000
 LONGEST_ANSWER = 20_000
@@ -48,8 +47,8 @@ class JudgeGate:
         """Ask once, in an empty directory: a reviewer has nothing to change."""
         diff = await workspace.diff()
         brief = Brief(lap=workspace.lap, text=_question(self.instructions, workspace.task, diff))
-        with tempfile.TemporaryDirectory(prefix="untilgreen-judge-") as empty:
-            desk = Desk(root=Path(empty), env=workspace.env, transcript=workspace.output, tree=workspace.tree)
+        with private_directory("judge", workspace.tree) as empty:
+            desk = Desk(root=empty, env=workspace.env, transcript=workspace.output, tree=workspace.tree)
             try:
                 reply = await self.agent.work(brief, desk)
             except AgentUnavailable as error:

@@ -12,6 +12,7 @@ import anyio
 from anyio import to_thread
 
 from untilgreen.core.events import Event, RunFinished
+from untilgreen.crash import passing
 from untilgreen.errors import JournalError
 from untilgreen.journal.codec import End, decode, encode, seal
 from untilgreen.journal.disk import read, sync_folder
@@ -69,6 +70,7 @@ class FileJournal:
     def _append(self, event: Event) -> None:
         if self._refusal:
             raise JournalError(self._refusal)
+        passing("append", "before", type(event).__name__)
         end = self._read(End())[1] if self._end is None else self._end
         data, after = encode(event, end)
         try:
@@ -81,6 +83,7 @@ class FileJournal:
                 "what was recorded before is safe."
             ) from error
         self._end, self._wrote = after, True
+        passing("append", "after", type(event).__name__)
 
     def _check_end(self, file: FileIO, end: End) -> None:
         """The file must end where it was left; only a torn line may be behind that when writing begins."""

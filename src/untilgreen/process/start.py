@@ -18,6 +18,7 @@ from typing import Self
 
 from anyio import CancelScope, to_thread
 
+from untilgreen.crash import passing
 from untilgreen.errors import UntilgreenError
 from untilgreen.process import cgroup
 from untilgreen.process.child import Waited
@@ -56,9 +57,11 @@ class Child:
 
     def let_go(self) -> None:
         """Let the command begin."""
+        passing("process", "before", "begins")
         if not _WINDOWS:
             with suppress(BrokenPipeError):
                 os.write(self.ours[0], _GO)
+        passing("process", "after", "begins")
 
 
 async def start(

@@ -11,6 +11,7 @@ from threading import Lock
 
 from anyio import to_thread
 
+from untilgreen.crash import passing
 from untilgreen.errors import WorkspaceNotReady
 
 OPTIONS = (
@@ -89,6 +90,8 @@ class Git:
     def _run(
         self, running: _Running, arguments: Sequence[str | bytes], given: bytes | None
     ) -> CompletedProcess[bytes]:
+        verb = os.fsdecode(arguments[0])
+        passing("git", "before", verb)
         process = Popen(
             [*COMMAND, *arguments],
             stdin=DEVNULL if given is None else PIPE,
@@ -103,6 +106,7 @@ class Git:
         with process:
             running.begin(process)
             printed, said = process.communicate(given)
+        passing("git", "after", verb)
         return CompletedProcess(process.args, process.returncode, printed, said)
 
     def with_index(self, index: Path) -> Git:

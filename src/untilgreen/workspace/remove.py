@@ -7,9 +7,12 @@ import shutil
 import stat
 from pathlib import Path
 
+from untilgreen.crash import passing
+
 
 def remove_tree(path: Path) -> None:
     """Remove a directory, also one with directories in it that nobody may write."""
+    passing("remove", "before", "tree")
     try:
         shutil.rmtree(path)
     except FileNotFoundError:
@@ -21,3 +24,4 @@ def remove_tree(path: Path) -> None:
                 if not each.is_symlink():
                     each.chmod(stat.S_IRWXU)
         shutil.rmtree(path)
+    passing("remove", "after", "tree")

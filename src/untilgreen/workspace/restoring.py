@@ -12,6 +12,7 @@ import msgspec
 from anyio import CancelScope
 from msgspec import Struct
 
+from untilgreen.crash import passing
 from untilgreen.workspace.index import Difference, Index, differences
 from untilgreen.workspace.plumbing import Git, joined, shown, split
 
@@ -110,7 +111,9 @@ class Restoring:
             )
         with CancelScope(shield=True):
             self._intents.write(Intent(snapshot=snapshot, before=way_back, after=after))
+            passing("restore", "before", "files")
             await self._move(before, after)
+            passing("restore", "after", "files")
             self._intents.clear()
         return [change.path for change in kept]
 

@@ -1,0 +1,237 @@
+"""A story of real commands in a place of its own, each of which can be killed at a named point."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.surfaces.cli.helpers import COMMAND, Done, git, repository, script
+from untilgreen.core.events import Event, RunFinished, SnapshotTaken
+from untilgreen.crash import CRASH_AT
+from untilgreen.journal.codec import decode
+
+PATIENCE_SECONDS = 60.0
+MARK = "FAULTS_OF_STAGE"
+"""In the environment of everything that belongs to one of these stages."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    """One command; `{run}` in its words is the first run there is, `{agent}` the script."""
+
+    words: tuple[str, ...]
+    stdin: Callable[[Stage], str] = lambda stage: ""
+    begins: bool = False
+    """It makes a run, so that one that was cut off is gone on with by `resume`."""
+    before: Callable[[Stage], None] = lambda stage: None
+    """What somebody else does first."""
+    again: bool = True
+    """Whether doing it once more is as good as having done it once; else it only has to have happened."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """What is played, and by which agent."""
+
+    name: str
+    agent: str
+    acts: tuple[Act, ...]
+    files: Mapping[str, str] = field(default_factory=lambda: {"counter.txt": "0\n"})
+
+
+@dataclass
+class Stage:
+    """A project, its user and all that a story leaves there."""
+
+    folder: Path
+    story: Story
+    codes: list[int] = field(default_factory=list)
+    printed: list[dict[str, Any]] = field(default_factory=list)
+    """Every event that a process told of before it died: it was acknowledged."""
+    trouble: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.work = repository(self.folder / "work", self.story.files)
+        (self.folder / "home").mkdir()
+        (self.folder / "tmp").mkdir()
+        script(self.folder / "agent", self.story.agent)
+        self.belongings = self.of_the_user()
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(self.folder / "home"),
+            "LANG": "C.UTF-8",
+            "TMPDIR": str(self.folder / "tmp"),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "UNTILGREEN_STATE_DIR": str(self.folder / "state"),
+            "OUTSIDE": str(self.folder),
+            MARK: str(self.folder),
+        }
+
+    @property
+    def runs(self) -> list[Path]:
+        """The folders of runs that have begun, the oldest first."""
+        found = sorted((self.folder / "state" / "runs").glob("*/journal.jsonl"))
+        return [path.parent for path in found if decode(path.read_bytes())[0]]
+
+    def events(self, run: Path) -> list[Event]:
+        """A journal; reading it checks every line."""
+        return decode((run / "journal.jsonl").read_bytes(), name=str(run))[0]
+
+    def say(self, *words: str, stdin: str = "", crash: str = "") -> Done:
+        """One command, to whatever end."""
+        armed = {CRASH_AT: crash} if crash else {}
+        with subprocess.Popen(
+            [*COMMAND, *words],
+            cwd=self.work,
+            env={**self.env, **armed},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                out, err = process.communicate(stdin, timeout=PATIENCE_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                out, err = process.communicate()
+                self.trouble.append(f"{' '.join(words)} hangs after {crash!r}: {err}")
+        if "Traceback" in err:
+            self.trouble.append(f"{' '.join(words)}: {err}")
+        done = Done(process.returncode, out, err)
+        self.printed += [line["event"] for line in _lines(out) if line.get("type") == "event"]
+        return done
+
+    def play(self, act: Act, crash: str = "") -> Done:
+        """Do one act."""
+        place = {"run": self.runs[0].name if self.runs else "", "agent": f"cmd:{self.folder / 'agent'}"}
+        words = [word.format(**place) if "{" in word else word for word in act.words]
+        return self.say(*words, stdin=act.stdin(self), crash=crash)
+
+    def finish(self, act: Act, *crashes: str) -> list[str]:
+        """Do an act that dies at these points, one after another, and then once more; gives those reached."""
+        known, died = self.runs, list[str]()
+        act.before(self)
+        for crash in (*crashes, ""):
+            begun = [run for run in self.runs if run not in known] if act.begins else []
+            done = (
+                self.say("resume", begun[0].name, "--json", crash=crash) if begun else self.play(act, crash)
+            )
+            if done.code != -signal.SIGKILL:
+                break
+            died.append(crash)
+        self.codes.append(done.code)
+        if done.code and died and not any(done.code == code for code in (1, 3, 5)):
+            self.trouble.append(f"exit code {done.code} after {died}: {done.err}")
+        return died
+
+    def points(self, act: Act, number: int) -> list[str]:
+        """Do an act unharmed, and give every point that it passed."""
+        listed = self.folder / f"points-{number}"
+        act.before(self)
+        self.codes.append(self.play(act, f"list:{listed}").code)
+        return listed.read_text().splitlines() if listed.exists() else []
+
+    def alive(self) -> list[str]:
+        """Every process that belongs here, however far it ran."""
+        return [" ".join(each.cmdline()) for each in psutil.process_iter() if self._is_ours(each)]
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        try:
+            return process.status() != psutil.STATUS_ZOMBIE and process.environ().get(MARK) == str(
+                self.folder
+            )
+        except psutil.Error:
+            return False
+
+    def of_the_user(self) -> tuple[bytes, bytes]:
+        """What a run never touches."""
+        return (self.work / ".git" / "index").read_bytes(), (self.work / ".git" / "HEAD").read_bytes()
+
+    def ending(self) -> dict[str, Any]:
+        """What can be compared with the same story, unharmed."""
+        return {
+            "runs": [self._end(run) for run in self.runs],
+            "files": {name: path.read_text() for name, path in self._files()},
+            "branches": sorted(
+                git(self.work, "rev-parse", f"{ref}^{{tree}}")
+                for ref in git(self.work, "for-each-ref", "--format=%(refname)", "refs/heads").split()
+            ),
+            "worktrees": git(self.work, "worktree", "list").count("\n"),
+            "sessions": (self.folder / "state" / "sessions").exists(),
+            "last exit code": self.codes[-1],
+        }
+
+    def _end(self, run: Path) -> tuple[str, str | None]:
+        last = self.events(run)[-1]
+        return (str(last.outcome), last.final_snapshot) if isinstance(last, RunFinished) else ("open", None)
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        for path in sorted(self.work.rglob("*")):
+            name = path.relative_to(self.work)
+            if path.is_file() and name.parts[0] != ".git":
+                yield str(name), path
+
+    def faults(self, unharmed: Mapping[str, Any]) -> list[str]:
+        """All that is not as it should be."""
+        ending = self.ending()
+        return [
+            *self.trouble,
+            *(
+                f"{key}: {ending[key]!r} instead of {unharmed[key]!r}"
+                for key in unharmed
+                if ending[key] != unharmed[key]
+            ),
+            *(f"{line} still runs" for line in self.alive()),
+            *(
+                f"{path.name} was left in the directory for temporary files"
+                for path in (self.folder / "tmp").iterdir()
+            ),
+            *(f"the note {path.name} was left" for path in (self.folder / "state").glob("runs/*/trees/*")),
+            *([] if self.of_the_user() == self.belongings else ["the user's index or HEAD was touched"]),
+            *self._lost(),
+            *self._damage(),
+        ]
+
+    def _lost(self) -> Iterator[str]:
+        kept = [
+            json.loads(line) for run in self.runs for line in (run / "journal.jsonl").read_text().splitlines()
+        ]
+        events = [line["event"] for line in kept if "event" in line]
+        gone = {event.get("run") for event in self.printed if event["type"] == "RunStarted"} - {
+            run.name for run in self.runs
+        }
+        if not gone:  # what was pruned is gone on purpose
+            yield from (
+                f"{event} was told and is not in the journal" for event in self.printed if event not in events
+            )
+        trees = set(git(self.work, "for-each-ref", "--format=%(objectname)", "refs/untilgreen").split())
+        for run in self.runs:
+            taken = [event for event in self.events(run) if isinstance(event, SnapshotTaken)]
+            yield from (f"no ref has {each.snapshot}" for each in taken if each.snapshot not in trees)
+
+    def _damage(self) -> list[str]:
+        command = ["git", "fsck", "--full", "--strict", "--no-dangling", "--no-progress"]
+        checked = subprocess.run(command, cwd=self.work, capture_output=True, text=True, check=False)
+        said = (checked.stdout + checked.stderr).strip()
+        return [f"git fsck: {said}"] if checked.returncode or said else []
+
+
+def _lines(out: str) -> Iterator[dict[str, Any]]:
+    for line in out.splitlines():
+        if line.startswith("{"):
+            try:
+                yield json.loads(line)
+            except ValueError:
+                continue  # the last line of a process that died

@@ -1,0 +1,72 @@
+"""kill -9 at named points of a real run; `make soak` does it at every one of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults.killing import killed, unharmed
+from tests.faults.stories import IN_PLACE
+from untilgreen.crash import CRASH_AT
+
+TWICE = f"""
+import os
+from untilgreen.crash import passing
+passing("a", "before", "b")
+passing("a", "before", "b")
+print(os.environ.get("{CRASH_AT}"))
+"""
+
+
+def told(armed: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A process that passes a point twice, and then says what its children would inherit."""
+    env = {**os.environ, CRASH_AT: armed}
+    return subprocess.run(
+        [sys.executable, "-c", TWICE], env=env, cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("armed", "code"),
+    [("", 0), ("a:before:b#1", -9), ("a:before:b#2", -9), ("a:before:b#3", 0), ("a:before:b", 0)],
+)
+def test_a_process_dies_at_its_point_and_nowhere_else(tmp_path: Path, armed: str, code: int) -> None:
+    done = told(armed, tmp_path)
+
+    assert (done.returncode, done.stdout) == (code, "" if code else "None\n")
+
+
+def test_points_can_be_listed(tmp_path: Path) -> None:
+    assert told("list:points", tmp_path).stdout == "None\n"
+    assert (tmp_path / "points").read_text() == "a:before:b#1\na:before:b#2\n"
+
+
+def test_a_run_whose_drivers_die_at_every_kind_of_point_ends_as_if_nothing_had_happened(
+    tmp_path: Path,
+) -> None:
+    """One run, one driver after another; each dies at the first point of its kind."""
+    known = unharmed(tmp_path / "unharmed", IN_PLACE)
+    assert known.faults == []
+    assert known.ending["runs"][0][0] == "converged"
+    points = [
+        "append:after:RunStarted#1",
+        "append:after:Attached#1",
+        "append:before:SnapshotTaken#1",
+        "append:before:GateChecked#1",
+        "step:before:Work#1",
+        "process:before:begins#1",
+        "process:after:begins#1",
+        "append:before:TurnEnded#1",
+        "git:after:update-ref#1",
+        "append:before:RunFinished#1",
+    ]
+    assert set(points) <= {point for _, point in known.points}
+
+    died, faults = killed(tmp_path / "killed", IN_PLACE, known, 0, *points)
+
+    assert faults == []
+    assert died == points
