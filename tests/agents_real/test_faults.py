@@ -84,7 +84,7 @@ def test_a_stream_that_stops_is_ended_by_the_watchdog(bench: Bench, agent: str) 
     assert model.turns == 1
     assert [turn.reply.error for turn in of(TurnEnded, events)] == ["stalled"]
     assert state.outcome is Outcome.EXHAUSTED
-    assert "errors: the agent failed 1 times in a row, last: stalled" in state.reason
+    assert "errors: the agent failed 1 time in a row, last: stalled" in state.reason
 
 
 @quick

@@ -201,8 +201,8 @@ def asked(**options: Any) -> Run:
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        (BROKEN, "tests could not tell (sh: pytst: not found) in lap 1, 1 complaints in all. Go on?"),
-        (Verdict(status="error"), "tests could not tell in lap 1, 1 complaints in all. Go on?"),
+        (BROKEN, "tests could not tell (sh: pytst: not found) in lap 1, 1 complaint in all. Go on?"),
+        (Verdict(status="error"), "tests could not tell in lap 1, 1 complaint in all. Go on?"),
     ],
 )
 def test_a_gate_that_could_not_tell_asks_with_the_reason(verdict: Verdict, said: str) -> None:

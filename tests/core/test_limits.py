@@ -216,7 +216,7 @@ def test_where_there_is_a_cost_limit_unknown_cost_is_refused_and_the_fix_is_name
     run.lap(Turn(reply=priced(None, 1000)), tests=red("a"))
 
     assert run.ending.outcome is Outcome.EXHAUSTED
-    assert "1 turns did not say what they cost" in run.ending.reason
+    assert "1 turn without a known cost" in run.ending.reason
     assert "limits.unknown_cost to 'estimate' (with limits.token_price) or 'ignore'" in run.ending.reason
 
 
@@ -250,7 +250,7 @@ def test_what_says_neither_cost_nor_tokens_can_not_be_estimated() -> None:
     run = Run(limits=Limits(cost="$5", unknown_cost="estimate", token_price="$3"))
     run.lap(Turn(reply=priced(None, 0)), tests=red("a"))
 
-    assert "1 turns did not say what they cost" in run.ending.reason
+    assert "1 turn without a known cost" in run.ending.reason
 
 
 def test_unknown_cost_can_be_ignored() -> None:

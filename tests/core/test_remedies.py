@@ -268,7 +268,7 @@ def test_the_question_shows_the_pattern_and_one_line_for_each_lap() -> None:
 
     assert run.asked.question.splitlines() == [
         "The run is stuck: cycle in laps 1, 2, 3: the same failures, 3 times: tests: a, tests: b",
-        "lap 1: score 0.00, 2 complaints, 1 files changed",
+        "lap 1: score 0.00, 2 complaints, 1 file changed",
         "lap 2: score 0.00, 2 complaints, no files changed",
         "lap 3: score 0.00, 2 complaints, no files changed",
         "Without an answer it ends with the best lap.",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from untilgreen.core.units import count, duration, money, show_duration
+from untilgreen.core.units import count, duration, money, several, show_duration
 from untilgreen.errors import ConfigError
 
 
@@ -139,3 +139,10 @@ def test_a_count_in_words_is_whole_too(written: str) -> None:
 def test_infinity_is_no_count(written: float) -> None:
     with pytest.raises(ConfigError, match="unlimited"):
         count(written)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(0, "0 laps"), (1, "1 lap"), (2, "2 laps"), (1200, "1,200 laps")]
+)
+def test_a_number_of_things_is_said_as_a_person_would(count: int, said: str) -> None:
+    assert several(count, "lap") == said

@@ -15,6 +15,7 @@ from untilgreen.core.model import Outcome, Verdict
 from untilgreen.core.rules import Detector, Settles, Signal, Strategy, stuck
 from untilgreen.core.standing import standings, told, unrunnable
 from untilgreen.core.state import Iteration, Open, RunState
+from untilgreen.core.units import several
 from untilgreen.errors import PluginFailed
 
 ABOUT_GATE = "gate"
@@ -177,7 +178,7 @@ def _failed_with(state: RunState, last: Iteration, on_fail: str) -> tuple[str, .
 def _gate_question(last: Iteration, gates: tuple[str, ...]) -> Ask:
     said = [f"{name} {_ended(last.verdicts[name])}" for name in gates]
     return Ask(
-        question=f"{'; '.join(said)} in lap {last.number}, {last.count} complaints in all. Go on?",
+        question=f"{'; '.join(said)} in lap {last.number}, {several(last.count, 'complaint')} in all. Go on?",
         choices=(CONTINUE, ACCEPT, STOP),
         default=CONTINUE,
         reason=f"the spec asks a person when {', '.join(gates)} fails",
@@ -242,7 +243,7 @@ def _baseline(state: RunState) -> Decision:
             reason=f"gate {stopper[0]!r} must not fail, and fails before the first lap",
             metadata=known,
         )
-    complaints = f"{base.count} complaint{'' if base.count == 1 else 's'} before the first lap"
+    complaints = f"{several(base.count, 'complaint')} before the first lap"
     reason = f"{complaints}: {told(state.plan, base.verdicts)}"
     return Continue(reason=reason, metadata={"score": base.score, **known})
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from untilgreen.core.units import UNLIMITED, count, duration, money, show_duration
+from untilgreen.core.units import UNLIMITED, count, duration, money, several, show_duration
 from untilgreen.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ def _breaches(state: RunState) -> Iterator[Breach]:
     if state.errors >= ceiling(limits.errors):
         yield Breach(
             limit="errors",
-            reason=f"errors: the agent failed {state.errors} times in a row, last: {state.last_error}",
+            reason=f"errors: the agent failed {several(state.errors, 'time')} in a row, "
+            f"last: {state.last_error}",
         )
     yield from _cost(state)
     yield from _tokens(state)
@@ -145,7 +146,7 @@ def _cost(state: RunState) -> Iterator[Breach]:
     if state.spent.unpriced and state.plan.limits.unknown_cost != "ignore":
         yield Breach(
             limit="cost",
-            reason=f"cost: {state.spent.unpriced} turns did not say what they cost. Set "
+            reason=f"cost: {several(state.spent.unpriced, 'turn')} without a known cost. Set "
             "limits.unknown_cost to 'estimate' (with limits.token_price) or 'ignore', or drop limits.cost",
         )
     spent, projected = state.spent.cost, _typical([lap.cost for lap in state.iterations[-PROJECTED_LAPS:]])

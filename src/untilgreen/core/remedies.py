@@ -7,6 +7,7 @@ from typing import Literal
 from untilgreen.core.decision import REVIEW, Ask, Continue, Decision, Finish
 from untilgreen.core.rules import Signal, stuck
 from untilgreen.core.state import RunState
+from untilgreen.core.units import several
 
 Rung = Literal["hint", "fresh", "best", "switch", "ask"]
 RUNGS: tuple[Rung, ...] = ("hint", "fresh", "best", "switch", "ask")
@@ -90,8 +91,8 @@ def _question(state: RunState, finish: Finish, signals: tuple[Signal, ...]) -> A
     signal = stuck(signals)
     laps = [lap for lap in state.iterations if signal and lap.number in signal.laps][-_LAPS_SHOWN:]
     lines = [
-        f"lap {lap.number}: score {lap.score:.2f}, {lap.count} complaints, "
-        f"{len(lap.changes) or 'no'} files changed"
+        f"lap {lap.number}: score {lap.score:.2f}, {several(lap.count, 'complaint')}, "
+        f"{several(len(lap.changes), 'file') if lap.changes else 'no files'} changed"
         for lap in laps
     ]
     return Ask(

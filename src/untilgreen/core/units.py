@@ -56,6 +56,11 @@ def show_duration(seconds: float) -> str:
     return f"{minutes}m{rest:02d}s" if rest else f"{minutes}m"
 
 
+def several(count: int, what: str) -> str:
+    """A number of things, as a person would say it."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def _number(value: float, key: str) -> float:
     """A plain number; infinity and its like have a word of their own."""
     try:

@@ -13,7 +13,7 @@ import anyio
 from msgspec import Struct
 
 from untilgreen.core.state import RunState
-from untilgreen.core.units import show_duration
+from untilgreen.core.units import several, show_duration
 from untilgreen.engine import lock
 from untilgreen.engine.drive import clear_up
 from untilgreen.engine.places import COMMIT, REPOSITORY, TREE, in_worktree
@@ -174,4 +174,4 @@ def _repository(git: Git | None, folder: RunFolder) -> Path:
 
 def _ago(seconds: float) -> str:
     days = int(seconds // 86400)
-    return f"{days} day{'' if days == 1 else 's'}" if days else show_duration(seconds)
+    return several(days, "day") if days else show_duration(seconds)

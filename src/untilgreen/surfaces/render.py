@@ -34,7 +34,7 @@ from untilgreen.core.events import (
 )
 from untilgreen.core.model import Reply, Verdict
 from untilgreen.core.state import RunState
-from untilgreen.core.units import show_duration
+from untilgreen.core.units import several, show_duration
 from untilgreen.surfaces.text import inert, short
 
 MARKS = {"pass": "✓", "fail": "✕", "error": "!", "skip": "·"}
@@ -55,7 +55,7 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
         case SnapshotTaken(phase="turn") if event.lap > 0:
             count = len(event.changes) + event.more
             made = f"; committed by itself: {short(', '.join(event.commits), WIDTH)}" if event.commits else ""
-            return f"lap {event.lap}: {count or 'no'} file{'' if count == 1 else 's'} changed{made}"
+            return f"lap {event.lap}: {several(count, 'file') if count else 'no files'} changed{made}"
         case GateChecked():
             lap = f"lap {event.lap}" if event.lap else "baseline"
             return f"{lap}: {marks[event.verdict.status]} {inert(event.gate)} {verdict_words(event.verdict)}"

@@ -10,7 +10,7 @@ from untilgreen.core.model import IN_PLACE, Outcome
 from untilgreen.core.standing import flakes, standings
 from untilgreen.core.state import Iteration, RunState
 from untilgreen.core.step import undecided
-from untilgreen.core.units import show_duration
+from untilgreen.core.units import several, show_duration
 from untilgreen.engine.places import DIRTY, FORKED, MORE, branch_of, in_worktree
 from untilgreen.surfaces.picture import picture
 from untilgreen.surfaces.render import how_to_answer
@@ -108,8 +108,8 @@ def summary(
         lines.append("Nothing checked this: the run had no gate. Add one with --gate next time.")
     spent = f", ${state.spent.cost:.2f}" if state.spent.cost else ""
     tokens = f", {state.spent.tokens:,} tokens" if state.spent.tokens else ""
-    laps = len(state.iterations)
-    lines.append(f"{laps} lap{'' if laps == 1 else 's'} in {show_duration(state.elapsed)}{tokens}{spent}")
+    laps = several(len(state.iterations), "lap")
+    lines.append(f"{laps} in {show_duration(state.elapsed)}{tokens}{spent}")
     lines += _flaky(state) + _what_is_left(state) + _own_commits(state)
     return lines + _how_to_go_on(state, flags)
 
@@ -170,7 +170,7 @@ def _own_commits(state: RunState) -> list[str]:
     count = len(state.commits)
     names = short("; ".join(state.commits[:MOST_NAMED]), 300) + ("; …" if count > MOST_NAMED else "")
     kept = f", kept as refs/untilgreen/{state.run}/commits" if in_worktree(state.plan) else ""
-    return [f"The agent made {count} commit{'' if count == 1 else 's'} itself{kept}: {names}"]
+    return [f"The agent made {several(count, 'commit')} itself{kept}: {names}"]
 
 
 def _how_to_take_it(state: RunState, flags: str) -> list[str]:
@@ -194,7 +194,7 @@ def beginning_lines(state: RunState, flags: str = "") -> list[str]:
         return begins
     count = len(dirty) + where.get(MORE, 0)
     names = ", ".join(map(inert, dirty[:MOST_NAMED])) + (", …" if count > MOST_NAMED else "")
-    said = f"{count} path{'' if count == 1 else 's'} had uncommitted changes at the start: {names}."
+    said = f"{several(count, 'path')} had uncommitted changes at the start: {names}."
     if in_worktree(state.plan):
         return [*begins, f"{said} They are not in the worktree; commit them to have them there."]
     if begins:

@@ -53,7 +53,7 @@ def test_the_question_says_what_the_detectors_saw() -> None:
     run = Run(strategy=Manual(), detectors=[Noop()], answers=True)
     run.lap(Turn(tree="tree-0"), tests=red("a"))
 
-    assert run.asked.question == "Lap 1 scored 0.00, 1 complaints left. noop: no file changed. What next?"
+    assert run.asked.question == "Lap 1 scored 0.00, 1 complaint left. noop: no file changed. What next?"
     assert run.asked.metadata == {"score": 0.0, "signals": ["noop"]}
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 from untilgreen.core.options import at_least
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import RunState
+from untilgreen.core.units import several
 
 
 class Claims(Struct, frozen=True, kw_only=True):
@@ -30,7 +31,8 @@ class Claims(Struct, frozen=True, kw_only=True):
             kind="claims",
             strength="stuck",
             laps=tuple(false[-last.rejected :]),
-            evidence=f"{last.rejected} claims of being done, each with red gates",
-            advice=f"You claimed {last.rejected} times to be done while gates were red. Run them first.",
+            evidence=f"{several(last.rejected, 'claim')} of being done, each with red gates",
+            advice=f"You claimed {several(last.rejected, 'time')} to be done while gates were red. "
+            "Run them first.",
             confidence=0.95,
         )

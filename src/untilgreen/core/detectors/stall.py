@@ -9,6 +9,7 @@ from msgspec import Struct
 from untilgreen.core.options import at_least
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import Iteration, RunState
+from untilgreen.core.units import several
 
 _SHOWN = 50
 """Laps that a signal names; one that named a thousand would be slow to make and tell no more."""
@@ -34,8 +35,9 @@ class Stall(Struct, frozen=True, kw_only=True):
             kind="stall",
             strength="nudge",
             laps=tuple(lap.number for lap in shown if not lap.awaiting_claim),
-            evidence=f"no better lap than {best} for {last.since_best} laps",
-            advice=f"Nothing got better for {last.since_best} laps, since lap {best}. Try another way.",
+            evidence=f"no better lap than {best} for {several(last.since_best, 'lap')}",
+            advice=f"Nothing got better for {several(last.since_best, 'lap')}, since lap {best}. "
+            "Try another way.",
             confidence=0.7,
         )
 

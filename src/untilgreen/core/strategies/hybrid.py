@@ -9,6 +9,7 @@ from untilgreen.core.model import Outcome
 from untilgreen.core.options import at_least, share
 from untilgreen.core.rules import Signal, give_up
 from untilgreen.core.state import RunState
+from untilgreen.core.units import several
 
 _ROUNDING = 1e-9
 
@@ -44,7 +45,11 @@ class Hybrid(Struct, frozen=True, kw_only=True):
                 metadata={"bonus_used": bonus_used},
             )
         if last.fewer or last.gain >= self.min_gain - _ROUNDING:
-            how = f"only {last.count} complaints left" if last.fewer else f"score up by {last.gain:.2f}"
+            how = (
+                f"only {several(last.count, 'complaint')} left"
+                if last.fewer
+                else f"score up by {last.gain:.2f}"
+            )
             return Continue(
                 reason=f"bonus lap {bonus_used + 1} of {self.bonus} earned: {how}",
                 confidence=0.8,

@@ -9,6 +9,7 @@ from untilgreen.core.model import Outcome
 from untilgreen.core.receive import ROLLBACK, SWITCH
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import RunState
+from untilgreen.core.units import several
 
 CONTINUE, ACCEPT, STOP = "continue", "accept", "stop"
 
@@ -39,7 +40,8 @@ def _question(state: RunState, signals: tuple[Signal, ...]) -> Ask:
     seen = "".join(f" {signal.kind}: {signal.evidence}." for signal in signals)
     switch = (SWITCH,) if len(state.plan.agents) > 1 else ()
     return Ask(
-        question=f"Lap {last.number} scored {last.score:.2f}, {last.count} complaints left.{seen} What next?",
+        question=f"Lap {last.number} scored {last.score:.2f}, {several(last.count, 'complaint')} left."
+        f"{seen} What next?",
         choices=(CONTINUE, ACCEPT, STOP, ROLLBACK, *switch),
         default=CONTINUE,
         reason="manual asks after every lap",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from untilgreen.core.model import Finding, Status, Verdict
+from untilgreen.core.units import several
 from untilgreen.errors import ConfigError
 from untilgreen.gates.command import CANNOT_RUN
 from untilgreen.gates.levels.blackbox import BlackBox
@@ -59,7 +60,10 @@ class LevelsGate:
             if checks is None:
                 continue
             found, remarks = await checks.complaints(workspace, files)
-            lines += [f"{level}: {len(found)} complaints" if found else f"{level} passes", *remarks]
+            lines += [
+                f"{level}: {several(len(found), 'complaint')}" if found else f"{level} passes",
+                *remarks,
+            ]
             lines += [f"  {finding.id}: {finding.message}" for finding in found]
             if found:
                 report = "\n".join(lines)

@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from untilgreen.core.exits import OK
+from untilgreen.core.units import several
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.look import refuse_agents
 from untilgreen.surfaces.cli.options import HERE, Place
@@ -110,7 +111,7 @@ def _change(edits: list[Edit], target: Target | None, *, dry_run: bool) -> int:
             raise UserError(
                 f"{edit.path} can't be written: {error.strerror}. Mend that and try again."
             ) from error
-    tell(f"{len(edits)} file{'' if len(edits) == 1 else 's'} changed.")
+    tell(f"{several(len(edits), 'file')} changed.")
     if target is not None and target.advice:
         tell(target.advice)
     return OK

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from untilgreen.core.model import Outcome
 from untilgreen.core.state import RunState
+from untilgreen.core.units import several
 from untilgreen.engine.inside import Standing
 from untilgreen.surfaces.text import inert_lines, short
 
@@ -71,9 +72,8 @@ def of(standing: Standing, *, begun: bool = False) -> Answer:
 def resting(state: RunState) -> str:
     """Why the session may stop, and how to go on where the run is not over."""
     if state.outcome is not None:
-        laps = len(state.iterations)
         done = "complete" if state.outcome in _WELL else _ENDED.get(state.outcome, "stopped")
-        after = f"after {laps} lap{'' if laps == 1 else 's'}"
+        after = f"after {several(len(state.iterations), 'lap')}"
         return f"{done} {after}: {state.outcome}, {short(state.reason, WIDTH)} (run {state.run})"
     if state.asked is not None and state.answer is None:
         choices = " | ".join(state.asked.choices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from untilgreen.core.units import show_duration
+from untilgreen.core.units import several, show_duration
 from untilgreen.surfaces.render import agent_words
 from untilgreen.surfaces.report.content import Report, ReportedLap, when
 from untilgreen.surfaces.report.marks import cell, code, fenced, mark
@@ -21,7 +21,7 @@ def summary(report: Report) -> list[str]:
     """What one screen holds: the end, the picture, why, how to go on."""
     overall = report.progress
     figures = [
-        f"{len(report.iterations)} lap{'' if len(report.iterations) == 1 else 's'}",
+        several(len(report.iterations), "lap"),
         f"{overall.passed} of {overall.total} gates green",
         f"score {overall.overall.score:.2f}",
         show_duration(report.elapsed),
@@ -72,7 +72,9 @@ def _why(report: Report) -> list[str]:
     lines += [f"- tried: {code(rung_words(each))}" for each in why.tried]
     for gate in why.red:
         first = ", ".join(code(each, 80) for each in gate.first[:3])
-        lines.append(f"- red: {code(gate.gate)}, {gate.complaints} complaints{': ' if first else ''}{first}")
+        lines.append(
+            f"- red: {code(gate.gate)}, {several(gate.complaints, 'complaint')}{': ' if first else ''}{first}"
+        )
     lines += [f"- {_plain(each)}" for each in why.change]
     lines += ["", "How to go on:", ""]
     return lines + [f"- {_plain(way.what)}: {code(way.command, 1000)}" for way in why.ways]

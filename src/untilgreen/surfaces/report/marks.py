@@ -6,6 +6,7 @@ import html
 import re
 
 from untilgreen.core.model import Verdict
+from untilgreen.core.units import several
 from untilgreen.surfaces.text import inert, inert_lines, short
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -71,6 +72,6 @@ def in_words(verdict: Verdict | None) -> str:
         case "pass":
             return f"passes{flaky}"
         case "fail":
-            return f"fails with {verdict.count} complaint{'' if verdict.count == 1 else 's'}{flaky}"
+            return f"fails with {several(verdict.count, 'complaint')}{flaky}"
         case _:
             return f"could not tell{flaky}"

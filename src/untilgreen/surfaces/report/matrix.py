@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from untilgreen.core.model import Verdict
+from untilgreen.core.units import several
 from untilgreen.surfaces.report.content import Report, ReportedGate, ReportedLap
 from untilgreen.surfaces.report.marks import in_html, in_words, mark
 
@@ -68,9 +69,8 @@ def _complaints(gate: ReportedGate, laps: tuple[ReportedLap, ...]) -> str:
         for each in named[:MOST_COMPLAINTS]
     )
     more = f"<p>{len(named) - MOST_COMPLAINTS} more are left out.</p>" if len(named) > MOST_COMPLAINTS else ""
-    plural = "" if len(named) == 1 else "s"
     return (
-        f"<details><summary>{len(named)} complaint{plural} of {in_html(gate.name)}, lap by lap</summary>"
+        f"<details><summary>{several(len(named), 'complaint')} of {in_html(gate.name)}, lap by lap</summary>"
         '<div class="wide" tabindex="0" role="region" aria-label="Complaints by lap">'
         '<table class="matrix fine">'
         f'<thead><tr><th scope="col">complaint</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'

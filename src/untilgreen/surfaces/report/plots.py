@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from untilgreen.core.units import show_duration
+from untilgreen.core.units import several, show_duration
 from untilgreen.surfaces.report.content import Report, ReportedLap
 from untilgreen.surfaces.report.svg import Plot, Point, bars, line
 
@@ -55,11 +55,12 @@ def _score(report: Report) -> Figure:
 
 def _complaints(report: Report) -> Figure:
     fewest = min(lap.complaints for lap in report.laps)
+    first = several(report.laps[0].complaints, "complaint")
     points = [
         Point(
             lap=lap.number,
             value=float(lap.complaints),
-            told=f"{_named(lap)}: {lap.complaints} complaints",
+            told=f"{_named(lap)}: {several(lap.complaints, 'complaint')}",
             marked=lap.improved,
         )
         for lap in report.laps
@@ -67,7 +68,7 @@ def _complaints(report: Report) -> Figure:
     plot = Plot(
         name="complaints",
         title="Complaints by lap",
-        described=f"{report.laps[0].complaints} complaints at first, {report.laps[-1].complaints} at last, "
+        described=f"{first} at first, {report.laps[-1].complaints} at last, "
         f"{fewest} at the fewest. Blue: better than every lap before.",
         points=points,
         shown="{:.0f}".format,
@@ -103,7 +104,7 @@ def _sum(
     plot = Plot(
         name="used",
         title=f"{what.capitalize()} used",
-        described=f"{shown(total)}{of} after {len(report.iterations)} laps.",
+        described=f"{shown(total)}{of} after {several(len(report.iterations), 'lap')}.",
         points=points,
         shown=shown,
         limit=limit if near else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from untilgreen.core.rules import Signal
+from untilgreen.core.units import several
 from untilgreen.surfaces.text import folded, in_ascii, inert, short
 from untilgreen.surfaces.why.reasons import LapSeen, LimitUsed, Reasons, RedGate, RungTried, decided
 
@@ -61,10 +62,9 @@ def _lap(lap: LapSeen) -> str:
         "better than all before" if lap.improved else "",
     ]
     said = "".join(f", {mark}" for mark in marks if mark)
-    plural = "" if lap.complaints == 1 else "s"
-    files = "no file" if not lap.changed else f"{lap.changed} file{'' if lap.changed == 1 else 's'}"
+    files = several(lap.changed, "file") if lap.changed else "no file"
     tree = f" [tree {lap.tree[:8]}]" if lap.tree else ""
-    figures = f"score {lap.score:.2f}, {lap.complaints} complaint{plural}, {files} changed"
+    figures = f"score {lap.score:.2f}, {several(lap.complaints, 'complaint')}, {files} changed"
     return f"lap {lap.lap}: {figures}{said}{tree}"
 
 
