@@ -89,13 +89,20 @@ class Started:
 
 
 class Terminal:
-    """A program on a terminal of 80 columns and 24 lines, which keeps all that it gets."""
+    """A program on a terminal, of 80 columns and 24 lines unless said, which keeps all that it gets."""
 
-    def __init__(self, arguments: tuple[str, ...], cwd: Path, env: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        arguments: tuple[str, ...],
+        cwd: Path,
+        env: Mapping[str, str],
+        program: tuple[str, ...] = COMMAND,
+        size: tuple[int, int] = (24, 80),
+    ) -> None:
         self._ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
         self.process = subprocess.Popen(
-            [*COMMAND, *arguments],
+            [*program, *arguments],
             cwd=cwd,
             env=env,
             stdin=theirs,
@@ -118,6 +125,11 @@ class Terminal:
                     if not chunk:
                         return
                     self._got.append(chunk)
+
+    @property
+    def seen(self) -> str:
+        """Everything that stood on it so far."""
+        return b"".join(self._got).decode(errors="replace")
 
     def type(self, text: str) -> None:
         """What a person types; it waits there until it is read."""

@@ -1,79 +1,171 @@
-"""What a shell offers at a TAB, with a real shell where there is one."""
+"""What a shell offers at a TAB, in the real shells where there are any."""
 
+import re
 import shutil
 import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import PATIENCE_SECONDS, Cli, write
+from tests.surfaces.cli.helpers import Cli, Say, Terminal, eventually, write
 
 RUN = ("run", "Mend it now.", "-a", "cmd:true", "-g", "true")
-BASH = """\
-source <("$PROGRAM" completion bash)
-COMP_WORDS=(untilgreen "$@")
-COMP_CWORD=$#
-_untilgreen
-printf '%s\\n' "${COMPREPLY[@]}"
+Offers = Callable[[str], str]
+END = "\x14"
+"""Ctrl-T, which the shells below answer with the line as it is by then."""
+BASH = r"""
+PS1='READY> '
+for each in 'bell-style none' 'show-all-if-ambiguous on' 'completion-query-items 0' 'page-completions off' \
+  'enable-bracketed-paste off'; do bind "set $each"; done
+bind -x '"\C-t": echo "<<$READLINE_LINE>>"; READLINE_LINE='
+"""
+ZSH = r"""
+PROMPT='READY> '; LISTMAX=0; setopt no_beep
+autoload -U compinit; compinit -u -D
+ending() { print -r -- "<<$BUFFER>>"; BUFFER= }; zle -N ending; bindkey '^T' ending
 """
 
 
-def offered(cli: Cli, *words: str) -> list[str]:
+def offered(said: Say, *words: str) -> list[str]:
     """What completers answer, without their descriptions."""
-    out = cli("__complete", *words).out
+    out = said("__complete", *words).out
     return [line.partition("\t")[0] for line in out.partition("begin\n")[2].splitlines()]
 
 
-def in_bash(cli: Cli, *words: str) -> list[str]:
-    program = shutil.which("untilgreen", path=cli.env["PATH"])
-    assert program is not None
-    done = subprocess.run(
-        ["bash", "-c", BASH, "bash", *words],
-        cwd=cli.place,
-        env={**cli.env, "PROGRAM": program},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE_SECONDS,
-    )
-    return [line.strip() for line in done.stdout.splitlines()]
+def program(name: str) -> str:
+    found = shutil.which(name)
+    return found if found is not None else pytest.skip(f"there is no {name}")
 
 
-def test_run_ids_are_those_of_the_moment_with_their_tasks(cli: Cli) -> None:
-    assert offered(cli, "show", "") == ["@last"]
+@contextmanager
+def shell(cli: Cli, *command: str, settings: str) -> Iterator[Offers]:
+    """An interactive shell; what it shows and writes at a TAB behind a line."""
+    (cli.tmp / "settings").write_text(settings)
+    env = {**cli.env, "TERM": "xterm"}
+    terminal = Terminal(command[1:], cli.place, env, program=command[:1], size=(60, 220))
+    terminal.type(f" . '{cli.tmp}/settings'\n")
+
+    def offers(line: str) -> str:
+        before = len(terminal.seen)
+        terminal.type(f"{line}\t{END}")
+        return str(eventually(lambda: re.search(r"(?s).*<<.*>>", terminal.seen[before:]), line)[0])
+
+    try:
+        eventually(lambda: "READY> " in terminal.seen.replace("'READY> '", ""), "the prompt")
+        yield offers
+    finally:
+        terminal.process.kill()
+        terminal.close()
+
+
+def completes_everything(offers: Offers, run: str) -> None:
+    verbs = offers("untilgreen re")
+    assert all(verb in verbs for verb in ("report", "restore", "resume"))
+    assert "untilgreen run --max-iterations " in offers("untilgreen run --max-i")
+    assert f"untilgreen show {run} " in offers(f"untilgreen show {run[:4]}")
+    assert "untilgreen run --strategy hybrid " in offers("untilgreen run --strategy h")
+    assert "untilgreen run --profile quick " in offers("untilgreen run --profile ")
+    assert "untilgreen session active " in offers("untilgreen session a")
+    assert "untilgreen report --format junit " in offers("untilgreen report --format ju")
+
+
+@pytest.fixture
+def run(cli: Cli) -> str:
+    """A run, and a profile, to speak of."""
+    write(cli.place, {"untilgreen.toml": "[profiles.quick]\nleave = 'last'\n"})
+    assert cli(*RUN, "--trust").code == 0
+    return cli.ids[0]
+
+
+def test_bash_completes_verbs_flags_values_and_runs(cli: Cli, run: str) -> None:
+    bash = program("bash")
+    assert cli("completion", "bash", "--install").code == 0
+    path = Path(cli.env["HOME"]) / ".local/share/bash-completion/completions/untilgreen"
+
+    with shell(cli, bash, "--norc", "-i", settings=f". {path}\n{BASH}") as offers:
+        completes_everything(offers, run)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "untilgreen completion zsh --install > /dev/null; fpath=(~/.zsh/completions $fpath)\n{ZSH}",
+        "mkdir ~/own; untilgreen completion zsh > ~/own/_untilgreen; fpath=(~/own $fpath)\n{ZSH}",
+        "{ZSH}\nsource <(untilgreen completion zsh)\n",
+    ],
+    ids=["installed", "in a folder of one's own", "sourced"],
+)
+def test_zsh_completes_verbs_flags_values_and_runs(cli: Cli, run: str, setting: str) -> None:
+    with shell(cli, program("zsh"), "-f", "-i", settings=setting.replace("{ZSH}", ZSH)) as offers:
+        if "--install" in setting:
+            completes_everything(offers, run)
+        else:
+            assert f"untilgreen show {run} " in offers(f"untilgreen show {run[:4]}")
+
+
+def test_fish_completes_verbs_flags_values_and_runs(cli: Cli, run: str) -> None:
+    fish = program("fish")
+    assert cli("completion", "fish", "--install").code == 0
+
+    def offers(line: str) -> str:
+        """Fish says by itself what it would offer; a single offer is what TAB would write."""
+        asked = ["--command", f"complete --do-complete '{line}'"]
+        done = subprocess.run(
+            [fish, *asked], cwd=cli.place, env=cli.env, capture_output=True, text=True, check=True
+        )
+        found = [line.partition("\t")[0] for line in done.stdout.splitlines()]
+        before = line.rpartition(" ")[0]
+        return "\n".join(found) if len(found) > 1 else f"{before} {found[0]} "
+
+    completes_everything(offers, run)
+
+
+def test_run_ids_are_those_of_the_moment_with_their_tasks(cli: Cli, said: Say) -> None:
+    assert offered(said, "show", "") == ["@last"]
     assert cli(*RUN).code == 0
     (run,) = cli.ids
 
-    assert offered(cli, "show", "") == ["@last", run]
-    assert f"{run}\tMend it now." in cli("__complete", "why", "").out
-    assert offered(cli, "show", "--state-dir", str(cli.tmp / "other"), "") == ["@last"]
+    assert offered(said, "show", "") == ["@last", run]
+    assert f"{run}\tMend it now." in said("__complete", "why", "").out
+    assert offered(said, "show", "--state-dir", str(cli.tmp / "other"), "") == ["@last"]
 
 
-@pytest.mark.parametrize("verb", ["show", "resume", "why", "stop", "answer", "diff", "restore", "follow"])
-def test_every_verb_about_a_run_offers_them(cli: Cli, verb: str) -> None:
-    assert "@last" in offered(cli, verb, "")
+ABOUT_RUNS = (
+    *("show", "resume", "why", "stop", "answer", "diff", "restore", "follow"),
+    *("apply", "fork", "prune", "session go"),
+)
 
 
-def test_agents_strategies_and_profiles_are_offered_by_name(cli: Cli) -> None:
+@pytest.mark.parametrize("verb", ABOUT_RUNS)
+def test_every_verb_about_a_run_offers_them(said: Say, verb: str) -> None:
+    assert "@last" in offered(said, *verb.split(), "")
+
+
+def test_agents_strategies_schemas_and_profiles_are_offered_by_name(cli: Cli, said: Say) -> None:
     write(cli.place, {"untilgreen.toml": "[profiles.quick]\nleave = 'last'\n"})
 
-    assert {"claude", "cmd:"} <= set(offered(cli, "run", "--agent", ""))
-    assert {"fixed", "hybrid", "ralph"} <= set(offered(cli, "run", "--strategy", ""))
-    assert offered(cli, "run", "--profile", "") == ["quick"]
+    assert {"claude", "cmd:"} <= set(offered(said, "run", "--agent", ""))
+    assert {"fixed", "hybrid", "ralph"} <= set(offered(said, "run", "--strategy", ""))
+    assert {"fixed", "hybrid"} <= set(offered(said, "backtest", "--strategy", ""))
+    assert "cycle" in offered(said, "backtest", "--detector", "")
+    assert offered(said, "run", "--profile", "") == ["quick"]
+    assert "claude" in offered(said, "install", "")
+    assert "events" in offered(said, "schema", "")
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_bash_completes_verbs_flags_and_runs(cli: Cli) -> None:
-    assert cli(*RUN).code == 0
+def test_the_answers_are_those_that_the_run_waits_for(cli: Cli, said: Say) -> None:
+    flags = ("-a", "cmd:true", "-g", "false", "-s", "manual", "--no-input")
+    assert cli("run", "Mend it.", *flags).code == 5
 
-    assert in_bash(cli, "res") == ["restore", "resume"] or set(in_bash(cli, "res")) == {"restore", "resume"}
-    assert "--max-iterations" in in_bash(cli, "run", "--max-i")
-    assert cli.ids[0] in in_bash(cli, "show", cli.ids[0][:3])
+    assert {"continue", "accept", "stop"} <= set(offered(said, "answer", "@last", ""))
+    assert offered(said, "answer", "nonsense", "") == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_gets_a_script_that_asks_back_for_runs(cli: Cli, shell: str) -> None:
-    script = cli("completion", shell)
+def test_each_shell_gets_a_script_that_asks_back_for_runs(cli: Cli, said: Say, shell: str) -> None:
+    script = said("completion", shell)
 
     assert script.code == 0
     assert "__complete" in script.out
@@ -83,8 +175,8 @@ def test_each_shell_gets_a_script_that_asks_back_for_runs(cli: Cli, shell: str) 
         subprocess.run([shell, "-n", str(path)], check=True)
 
 
-def test_a_script_is_installed_where_its_shell_looks_and_nowhere_else(cli: Cli) -> None:
-    done = cli("completion", "bash", "--install")
+def test_a_script_is_installed_where_its_shell_looks_and_nowhere_else(cli: Cli, said: Say) -> None:
+    done = said("completion", "bash", "--install")
 
     home = Path(cli.env["HOME"])
     files = [path for path in home.rglob("*") if path.is_file()]
@@ -93,5 +185,5 @@ def test_a_script_is_installed_where_its_shell_looks_and_nowhere_else(cli: Cli) 
     assert str(files[0]) in done.out
 
 
-def test_an_unknown_shell_is_refused(cli: Cli) -> None:
-    assert cli("completion", "tcsh").code == 2
+def test_an_unknown_shell_is_refused(said: Say) -> None:
+    assert said("completion", "tcsh").code == 2

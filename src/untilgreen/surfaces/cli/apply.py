@@ -13,6 +13,7 @@ from untilgreen.engine.applying import Applied, apply_result, take_back
 from untilgreen.engine.drive import state_of
 from untilgreen.engine.places import branch_of
 from untilgreen.errors import UserError
+from untilgreen.surfaces.cli import completing
 from untilgreen.surfaces.cli.look import refuse_agents
 from untilgreen.surfaces.cli.options import HERE, Json, Place
 from untilgreen.surfaces.cli.say import out, out_json, version_line
@@ -30,7 +31,11 @@ _SIGNS = {"added": "A", "modified": "M", "deleted": "D"}
 
 def apply(
     run: Annotated[
-        str, Parameter(help="A run, or RUN@LAP for another lap than the one it ended with.")
+        str,
+        Parameter(
+            completer=completing.runs,
+            help="A run, or RUN@LAP for another lap than the one it ended with.",
+        ),
     ] = "@last",
     /,
     *,

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from untilgreen.core.receive import Answer, Arrival, Cancel, Pause, Steer, Stop
 from untilgreen.engine.mail import conclude, deliver
 from untilgreen.errors import UserError
+from untilgreen.surfaces.cli import completing
 from untilgreen.surfaces.cli.look import me, refuse_agents
 from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.cli.say import out
@@ -71,7 +72,7 @@ def steer(run: Run, note: str, /, *, place: Place = HERE) -> int:
 
 def answer(
     run: Run,
-    choice: str,
+    choice: Annotated[str, Parameter(completer=completing.answers)],
     argument: str | None = None,
     /,
     *,

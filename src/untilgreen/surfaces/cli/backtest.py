@@ -11,6 +11,7 @@ import msgspec
 from cyclopts import Parameter
 
 from untilgreen.errors import UserError
+from untilgreen.surfaces.cli import completing
 from untilgreen.surfaces.cli.options import HERE, Place
 from untilgreen.surfaces.cli.own_runs import own_runs
 from untilgreen.surfaces.cli.say import out, out_json, tell, version_line
@@ -35,6 +36,7 @@ def backtest(
         list[str] | None,
         Parameter(
             name=["--strategy", "-s"],
+            completer=completing.strategies,
             help="With --runs: compare with this strategy; a name, or a table such as "
             "'{ use = \"hybrid\", base = 4 }'. Repeat it for more.",
         ),
@@ -43,8 +45,9 @@ def backtest(
     detector: Annotated[
         list[str] | None,
         Parameter(
+            completer=completing.detectors,
             help="Use this detector, and no other that is not named; a name, or a table such as "
-            "'{ use = \"cycle\", repeats = 4 }'. Repeat it for more."
+            "'{ use = \"cycle\", repeats = 4 }'. Repeat it for more.",
         ),
     ] = None,
     jobs: Annotated[

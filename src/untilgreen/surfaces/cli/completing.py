@@ -1,4 +1,4 @@
-"""What the shell can offer at a TAB: runs, agents, strategies and profiles, as they are at that moment."""
+"""What the shell can offer at a TAB: runs, answers, names and profiles, as they are at that moment."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cyclopts.completion import CompletionContext
 
+    from untilgreen.engine.store import Store
     from untilgreen.plugins import Kind
 
 Candidates = list[tuple[str, str]]
@@ -16,15 +17,26 @@ _MOST = 30
 
 def runs(context: CompletionContext) -> Candidates:
     """The runs of the directory, the newest first, with what each is about."""
-    from untilgreen.engine.store import Store
     from untilgreen.surfaces.text import short
 
-    chosen = _typed(context, "--state-dir")
-    found = Store(Path(chosen).expanduser() if chosen else None).runs(_start(context))
+    found = _store(context).runs(_start(context))
     return [
         ("@last", "the newest run here"),
         *((run.id, short(run.meta().title, 60)) for run in found[:_MOST]),
     ]
+
+
+def answers(context: CompletionContext) -> Candidates:
+    """What the run that was typed can be told now."""
+    from untilgreen.core.step import undecided
+    from untilgreen.engine.told import told
+
+    state, _ = told(_store(context).find(_typed(context, "run") or "@last", _start(context)))
+    choices = state.asked.choices if state.asked else ()
+    gate = undecided(state)
+    approval = ("approve", "reject") if gate is not None else ()
+    about = gate.name if gate is not None else ""
+    return [*((choice, "") for choice in choices), *((word, f"gate {about}") for word in approval)]
 
 
 def agents(context: CompletionContext) -> Candidates:
@@ -35,6 +47,25 @@ def agents(context: CompletionContext) -> Candidates:
 def strategies(context: CompletionContext) -> Candidates:
     """Strategies by name."""
     return _named("strategy")
+
+
+def detectors(context: CompletionContext) -> Candidates:
+    """Detectors by name."""
+    return _named("detector")
+
+
+def installable(context: CompletionContext) -> Candidates:
+    """Agents whose sessions can have loops."""
+    from untilgreen.surfaces.installing.agents import TARGETS
+
+    return [(name, "") for name in TARGETS]
+
+
+def schemas(context: CompletionContext) -> Candidates:
+    """Schemas by name."""
+    from untilgreen.surfaces.schemas import SCHEMAS
+
+    return [(name, "") for name in SCHEMAS]
 
 
 def profiles(context: CompletionContext) -> Candidates:
@@ -50,6 +81,13 @@ def _named(kind: Kind) -> Candidates:
     from untilgreen.plugins import registry
 
     return [(each.name, each.summary) for each in registry.list(kind) if each.name != "command"]
+
+
+def _store(context: CompletionContext) -> Store:
+    from untilgreen.engine.store import Store
+
+    chosen = _typed(context, "--state-dir")
+    return Store(Path(chosen).expanduser() if chosen else None)
 
 
 def _start(context: CompletionContext) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Annotated, Literal
 
@@ -18,6 +19,18 @@ _AFTERWARDS = {
     "fish": "New shells find it by themselves.",
 }
 
+_ZSH = """
+if [[ ${funcstack[1]-} == (_cyclopts_untilgreen|_untilgreen) ]]; then
+  _cyclopts_untilgreen "$@"
+elif (( $+functions[compdef] )); then
+  compdef _cyclopts_untilgreen untilgreen
+fi
+"""
+"""Completes when zsh loads it from fpath, by either of its names, and registers itself when it is sourced."""
+_FREE = re.compile(r"^( +'(?:\d+|\*):(?:[^:'\\]|\\.|'\\\\'')*)(' \\)$", re.MULTILINE)
+_HINT = r'{ [[ $PREFIX == -* ]] || _message -e "$descr" }'
+"""An argument of free text gets its hint only where no flag is typed: zsh would not write the flag then."""
+
 
 def completion(
     shell: Literal["bash", "zsh", "fish"],
@@ -29,19 +42,21 @@ def completion(
 ) -> int:
     """Print the completion script of a shell: verbs, flags, and the ids of runs as they are at that moment.
 
-    To try it in bash: source <(untilgreen completion bash)
+    To try it in bash or zsh: source <(untilgreen completion bash)
+    To try it in fish: untilgreen completion fish | source
 
     Parameters
     ----------
     shell
         Which shell.
     """
-    app = make_app()
+    text = _script(shell)
     if not install:
-        streams.write(sys.stdout, app.generate_completion(prog_name="untilgreen", shell=shell))
+        streams.write(sys.stdout, text)
         return 0
     try:
-        path = app.install_completion(shell=shell, add_to_startup=False)
+        path = make_app().install_completion(shell=shell, add_to_startup=False)
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(
             f"The script can't be written: {error}. Print it, and put it where you want it: "
@@ -50,3 +65,8 @@ def completion(
     out(f"Wrote {path}.")
     out(_AFTERWARDS[shell].replace("FOLDER", str(path.parent)))
     return 0
+
+
+def _script(shell: Literal["bash", "zsh", "fish"]) -> str:
+    text = make_app().generate_completion(prog_name="untilgreen", shell=shell)
+    return _FREE.sub(rf"\1:{_HINT}\2", text) + _ZSH if shell == "zsh" else text

@@ -16,6 +16,7 @@ from untilgreen.engine.forking import fork as make_fork
 from untilgreen.engine.forking import spec_of, start_of
 from untilgreen.engine.store import RunFolder
 from untilgreen.errors import UserError
+from untilgreen.surfaces.cli import completing
 from untilgreen.surfaces.cli.drive import Detach, NoInput, Plain, Quiet, Shown, Verbose, drive_new
 from untilgreen.surfaces.cli.drive import note as say_note
 from untilgreen.surfaces.cli.look import me, refuse_agents
@@ -24,7 +25,12 @@ from untilgreen.surfaces.cli.trees import BEST, lap_number, laps, snapshot_of
 
 
 def fork(
-    run: Annotated[str, Parameter(help="RUN@LAP, for example @last@3; without a lap the best one.")],
+    run: Annotated[
+        str,
+        Parameter(
+            completer=completing.runs, help="RUN@LAP, for example @last@3; without a lap the best one."
+        ),
+    ],
     task: str | None = None,
     /,
     *,

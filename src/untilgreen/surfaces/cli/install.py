@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from untilgreen.core.exits import OK
 from untilgreen.core.units import several
 from untilgreen.errors import UserError
+from untilgreen.surfaces.cli import completing
 from untilgreen.surfaces.cli.look import refuse_agents
 from untilgreen.surfaces.cli.options import HERE, Place
 from untilgreen.surfaces.cli.say import out, tell
@@ -29,7 +30,7 @@ DryRun = Annotated[bool, Parameter(help="Show what would change, and change noth
 
 
 def install(
-    agent: str,
+    agent: Annotated[str, Parameter(completer=completing.installable)],
     /,
     *,
     project: Project = False,
@@ -58,7 +59,7 @@ def install(
 
 
 def uninstall(
-    agent: str,
+    agent: Annotated[str, Parameter(completer=completing.installable)],
     /,
     *,
     project: Project = False,

@@ -15,7 +15,7 @@ from untilgreen.engine.pruning import prune as prune_one
 from untilgreen.engine.store import RunFolder
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.look import refuse_agents
-from untilgreen.surfaces.cli.options import HERE, Json, Place
+from untilgreen.surfaces.cli.options import HERE, Json, Place, Run
 from untilgreen.surfaces.cli.say import out, out_json, version_line
 from untilgreen.surfaces.output import PrunedLine
 from untilgreen.surfaces.text import inert
@@ -24,7 +24,7 @@ KEEP = "30d"
 
 
 def prune(
-    *runs: str,
+    *runs: Run,
     keep: Annotated[
         str, Parameter(help=f"Runs that ended within this time stay, for example 12h; {KEEP} if not said.")
     ] = KEEP,

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from untilgreen.errors import UserError, nearest
 from untilgreen.surfaces import streams
+from untilgreen.surfaces.cli import completing
 from untilgreen.surfaces.schemas import SCHEMAS, schema_of
 
 
@@ -17,8 +18,9 @@ def schema(
     name: Annotated[
         str,
         Parameter(
+            completer=completing.schemas,
             help="spec: untilgreen.toml. events: the journal. output: every line of --json. "
-            "result: `show --json` and the last line of `run --json`. report: `report --format json`."
+            "result: `show --json` and the last line of `run --json`. report: `report --format json`.",
         ),
     ] = "spec",
     /,

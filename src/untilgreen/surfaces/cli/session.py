@@ -13,6 +13,7 @@ from untilgreen.core.exits import NOT_GREEN, OK
 from untilgreen.engine import inside, sessions
 from untilgreen.engine.inside import Standing, Wish
 from untilgreen.errors import JournalError, UserError, readable
+from untilgreen.surfaces.cli import completing
 from untilgreen.surfaces.cli.hook import Agent
 from untilgreen.surfaces.cli.look import me
 from untilgreen.surfaces.cli.options import HERE, Json, Place
@@ -46,7 +47,9 @@ def start(
     completion_promise: Annotated[str | None, Parameter(help="Its claim; DONE if not said.")] = None,
     description: Annotated[str, Parameter(help="A few words of yours about it.")] = "",
     gate: Annotated[list[str] | None, Parameter(help="A gate: a command, or name=command.")] = None,
-    strategy: Annotated[str | None, Parameter(help="When to go on; ralph if not said.")] = None,
+    strategy: Annotated[
+        str | None, Parameter(completer=completing.strategies, help="When to go on; ralph if not said.")
+    ] = None,
     replace: Annotated[bool, Parameter(help="End the loop that this session has.")] = False,
     place: Place = HERE,
 ) -> int:
@@ -82,7 +85,7 @@ def start(
 
 @app.command
 def go(
-    run: str | None = None,
+    run: Annotated[str | None, Parameter(completer=completing.runs)] = None,
     /,
     *,
     session: Session = None,
