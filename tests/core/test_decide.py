@@ -122,6 +122,13 @@ def test_green_without_the_claim_at_a_limit_is_accepted() -> None:
     )
 
 
+def test_without_a_gate_there_is_nothing_green_that_could_be_accepted() -> None:
+    run = Run(gate("claim", kind="claim"), promise=DONE, limits=Limits(iterations=1))
+    run.lap()
+
+    assert run.ending.outcome is Outcome.EXHAUSTED
+
+
 def test_a_gate_that_waits_for_the_claim_was_not_green_without_it() -> None:
     run = Run(gate("tests"), gate("e2e", when="claimed"), promise=DONE, limits=Limits(iterations=1))
     run.lap(tests=PASS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.helpers import PASS, Run, Turn, red
+from tests.core.helpers import PASS, Run, Turn, gate, red
 from untilgreen.core.brief import compose
 from untilgreen.core.events import (
     Attached,
@@ -284,6 +284,17 @@ def test_a_rejected_claim_and_a_green_lap_without_one_open_the_brief() -> None:
     run.arrive(stopped("hm"))
     run.lap(tests=PASS)
     assert "\n\n# Everything is green\n\n" in compose(run.state).text
+
+
+def test_where_no_gate_judges_nothing_is_called_green() -> None:
+    run = Run(gate("claim", kind="claim"), promise=Promise())
+    run.lap()
+    run.restart(seat="session", session=S)
+    run.until(Work)
+
+    text = compose(run.state).text
+    assert "Everything is green" not in text
+    assert "did not give the completion promise" in text
 
 
 def test_a_run_without_a_promise_is_told_that_the_gates_are_red() -> None:

@@ -13,10 +13,10 @@ from untilgreen.core.model import Reply
 from untilgreen.core.receive import Pause
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.strategies.manual import Manual
-from untilgreen.notify.news import KINDS, News, news
+from untilgreen.notify.news import KINDS, USUAL, News, news
 
 
-def told(run: Run, kinds: tuple[str, ...] = KINDS) -> list[News]:
+def told(run: Run, kinds: tuple[str, ...] = USUAL) -> list[News]:
     """All the news of a run, event by event."""
     state, found = None, []
     for event in run.events:
@@ -126,3 +126,17 @@ def test_only_the_kinds_that_are_wanted_are_told() -> None:
     run.end()
 
     assert told(run, ("stuck", "waiting")) == []
+
+
+def test_laps_are_told_to_those_who_ask() -> None:
+    run = Run(limits=Limits(iterations=9))
+    run.lap(tests=red("a"))
+    run.lap()
+    run.end()
+
+    assert [(each.news, each.text) for each in told(run, KINDS)] == [
+        ("started", "make it green: started, lap 1 of 9"),
+        ("lap", "make it green: lap 2 of 9"),
+        ("finished", "make it green: converged: all required gates pass in lap 2"),
+    ]
+    assert [each.news for each in told(run)] == ["finished"]

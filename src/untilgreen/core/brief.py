@@ -14,6 +14,7 @@ from untilgreen.core.claims import tag
 from untilgreen.core.continuation import TEMPLATE, fill
 from untilgreen.core.excerpt import trim
 from untilgreen.core.limits import money_left
+from untilgreen.core.measure import judged
 from untilgreen.core.model import CLAIM_GATE, GateSpec, Permissions, Promise, Usage, Verdict
 from untilgreen.core.state import Iteration, RunState
 
@@ -103,8 +104,8 @@ def _status(state: RunState, last: Iteration | None) -> str:
     """What came of the last lap, first of all of its claim."""
     if last is None or last.number == 0:
         return "This is the first lap. Work on the task below."
-    if last.claim or last.awaiting_claim:
-        return _rejected_claim(last) or _only_the_claim_is_missing(state, last)
+    if told := _rejected_claim(last) or _only_the_claim_is_missing(state, last):
+        return told
     if state.plan.promise is None:
         return "Your last attempt did not turn the gates green. Continue working on the task."
     return "Your last attempt did not give the completion promise. Continue working on the task."
@@ -139,6 +140,8 @@ def _only_the_claim_is_missing(state: RunState, last: Iteration) -> str:
     early = state.plan.promise.min - last.number
     if last.claim and early > 0:
         return f"# Everything is green\n\nYour claim came early; from lap {last.number + early} on it counts."
+    if not judged(state.plan):
+        return ""
     return (
         "# Everything is green\n\nAll gates pass. If the task is done, say so as shown below; "
         "if not, do what is left and say what it was."

@@ -157,9 +157,9 @@ def _settled(state: RunState, policy: Policy, finish: Finish) -> Finish:
 
 
 def _all_heard(state: RunState, last: Iteration) -> bool:
-    """Whether every gate that judges the work is green, those that wait for the claim included."""
+    """Whether gates judge the work, and all are green, those that wait for the claim included."""
     heard = [last.verdicts.get(gate.name) for gate in judged(state.plan)]
-    return all(verdict is not None and verdict.status == "pass" for verdict in heard)
+    return bool(heard) and all(verdict is not None and verdict.status == "pass" for verdict in heard)
 
 
 def _failed_with(state: RunState, last: Iteration, on_fail: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from untilgreen.core.events import Event
 from untilgreen.core.state import RunState
 from untilgreen.core.units import duration
 from untilgreen.errors import ConfigError, UntilgreenError
-from untilgreen.notify.news import KINDS, News, known, news
+from untilgreen.notify.news import USUAL, News, known, news
 from untilgreen.process.run import run
 from untilgreen.process.start import shell
 
@@ -23,7 +23,7 @@ class CommandNotifier:
     """Runs a line of shell for each piece of news, such as `notify-send "$UNTILGREEN_NEWS_TEXT"`."""
 
     command: str
-    on: Sequence[str] = KINDS
+    on: Sequence[str] = USUAL
     """Which news it is run for."""
     timeout: float | str = "30s"
 

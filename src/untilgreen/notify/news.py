@@ -8,7 +8,16 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from untilgreen.core.decision import Ask
-from untilgreen.core.events import Decided, Event, GateChecked, Halted, Paused, RunFinished, SnapshotTaken
+from untilgreen.core.events import (
+    BriefOffered,
+    Decided,
+    Event,
+    GateChecked,
+    Halted,
+    Paused,
+    RunFinished,
+    SnapshotTaken,
+)
 from untilgreen.core.limits import ceiling
 from untilgreen.core.model import Outcome
 from untilgreen.core.state import Iteration, RunState
@@ -16,8 +25,10 @@ from untilgreen.core.step import undecided
 from untilgreen.core.units import show_duration
 from untilgreen.errors import ConfigError, nearest
 
-Kind = Literal["finished", "stuck", "waiting", "paused", "budget"]
+Kind = Literal["finished", "stuck", "waiting", "paused", "budget", "started", "lap"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+USUAL: tuple[Kind, ...] = KINDS[:-2]
+"""What is told to who does not say what they want; each lap is for those who ask."""
 NEARLY = 0.8
 """The share of a limit that is worth a word before it ends the run."""
 LONGEST = 600
@@ -39,7 +50,7 @@ class News(Struct, frozen=True, kw_only=True):
     """What a person would type next."""
 
 
-def news(event: Event, state: RunState, kinds: Collection[str] = KINDS) -> News | None:
+def news(event: Event, state: RunState, kinds: Collection[str] = USUAL) -> News | None:
     """What an event means to somebody far away; None for most."""
     told = _told(event, state)
     return told if told is not None and told.news in kinds else None
@@ -75,6 +86,12 @@ def _told(event: Event, state: RunState) -> News | None:
         case Paused(reason=reason, until=until):
             for_ = f", goes on in {show_duration(max(0.0, until - event.at))}" if until else ""
             return _news("paused", state, f"paused{for_}: {reason}", f"untilgreen resume {run}")
+        case BriefOffered(lap=lap):
+            most = state.plan.limits.iterations
+            of = f"lap {lap} of {most}" if most else f"lap {lap}"
+            first = lap == 1 and (state.open is None or state.open.attempt == 1)
+            text = f"started, {of}" if first else of
+            return _news("started" if first else "lap", state, text, f"untilgreen show {run}")
         case _:
             return None
 

@@ -19,7 +19,7 @@ from untilgreen.core.events import Event
 from untilgreen.core.state import RunState
 from untilgreen.core.units import duration
 from untilgreen.errors import ConfigError, UntilgreenError
-from untilgreen.notify.news import KINDS, known, news
+from untilgreen.notify.news import USUAL, known, news
 
 TRIES = 3
 PAUSE_SECONDS = 1.0
@@ -31,7 +31,7 @@ class Webhook:
     """Posts each piece of news to an address; `${NAME}` stands for a variable, so that secrets stay out."""
 
     url: str
-    on: Sequence[str] = KINDS
+    on: Sequence[str] = USUAL
     """Which news are sent."""
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout: float | str = "10s"

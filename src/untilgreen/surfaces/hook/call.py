@@ -16,7 +16,7 @@ from untilgreen.engine.store import Store
 from untilgreen.errors import ArrivalRefused, UntilgreenError
 from untilgreen.process import moments
 from untilgreen.surfaces import streams
-from untilgreen.surfaces.hook import answers
+from untilgreen.surfaces.hook import answers, toasts
 from untilgreen.surfaces.hook.answers import SILENCE, Answer
 from untilgreen.surfaces.hook.payload import Payload, read
 from untilgreen.surfaces.hook.prompts import command_of, obey
@@ -50,6 +50,7 @@ def answer(call: Call, data: bytes) -> int:
         said = Answer(toast=f"the session may stop, since its loop can't be looked after. {error}")
     except Exception as error:  # the last line of defence: never trap a person
         said = Answer(toast=f"a defect in untilgreen lets the session stop: {type(error).__name__}: {error}")
+    toasts.show(said, call.agent)
     streams.write_bytes(sys.stdout, answers.written(said, call.event, call.agent))
     return 0
 

@@ -1,0 +1,89 @@
+"""What the person in a session is told: by the agent, or on the terminal; never in what the agent reads."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import select
+import subprocess
+import termios
+from typing import Any
+
+from tests.surfaces.cli.helpers import COMMAND, PATIENCE_SECONDS
+from tests.surfaces.hook.helpers import DONE, Answer, Session
+
+
+def on_a_terminal(session: Session, event: str, payload: dict[str, Any]) -> tuple[Answer, str]:
+    """A hook whose agent sits on a terminal and reads all that the hook prints; and what the terminal got."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "hook", event, "--agent", session.agent],
+        cwd=session.place,
+        env=session.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY),  # noqa: PLW1509 - one call, to have it
+    )
+    out, err = process.communicate(json.dumps(payload).encode(), timeout=PATIENCE_SECONDS)
+    shown = os.read(ours, 4096).decode() if select.select([ours], [], [], 0)[0] else ""
+    os.close(ours)
+    os.close(theirs)
+    return Answer(process.returncode, out.decode(), err.decode()), shown
+
+
+def test_each_thing_that_happens_to_a_loop_is_a_toast(session: Session) -> None:
+    none = session.prompt("/cancel-ralph")
+    started = session.prompt("/ralph make it ok --max-iterations=2")
+    run = session.journal.parent.name
+    lap = session.stop(active=False)
+    stopped = session.stop("still not")
+    session.start()
+    cancelled = session.prompt("/cancel-ralph")
+    session.start()
+    complete = session.stop(DONE, active=False)
+
+    assert none.said["reason"] == "no loop is active in this session"
+    assert started.toast == f"untilgreen: loop started, lap 1 of 2, run {run}. End it with /cancel-ralph"
+    assert lap.toast == f"untilgreen: lap 2 of 2, run {run}"
+    assert stopped.toast.startswith("untilgreen: stopped after 2 laps: exhausted, ")
+    assert cancelled.said["reason"].startswith("cancelled after 0 laps: cancelled, ")
+    assert complete.toast.startswith("untilgreen: complete after 1 lap: claimed, ")
+
+
+def test_an_agent_that_shows_no_message_has_it_in_the_title_of_its_terminal(session: Session) -> None:
+    session.agent = "copilot"
+    session.start("make it ok", "--max-iterations", "2")
+    run = session.journal.parent.name
+
+    kept, shown = on_a_terminal(session, "stop", session.payload(active=False))
+    assert "ITERATION 2/2" in kept.brief
+    assert shown == f"\x1b]2;untilgreen: lap 2 of 2, run {run}\x07"
+    ended, shown = on_a_terminal(session, "stop", session.payload())
+    assert (ended.brief, ended.err) == ("", "")
+    assert shown.startswith("\x1b]2;untilgreen: stopped after 2 laps: exhausted, ")
+    assert shown.endswith("\x07\x07")
+
+
+def test_the_bell_of_the_spec_rings_the_terminal_of_the_session_and_other_notifiers_hear_of_laps(
+    session: Session,
+) -> None:
+    (session.place / "untilgreen.toml").write_text(
+        'notify = ["bell", { use = "command", on = ["started", "lap", "finished"], '
+        'command = "echo \\"$UNTILGREEN_NEWS_TEXT\\" >> ../told" }]\n'
+    )
+    assert session.call("trust", "--yes").code == 0
+    session.start()
+
+    kept, shown = on_a_terminal(session, "stop", session.payload(active=False))
+    assert ("ITERATION 2/20" in kept.brief, shown) == (True, "")
+    ended, shown = on_a_terminal(session, "stop", session.payload(DONE))
+    assert ("complete" in ended.toast, shown) == (True, "\a")
+    assert (session.place.parent / "told").read_text().splitlines() == [
+        "make it ok: started, lap 1 of 20",
+        "make it ok: lap 2 of 20",
+        "make it ok: claimed: the agent says that it is done, and there was no gate that could object",
+    ]
