@@ -155,7 +155,7 @@ class VerdictLine(Line, frozen=True, kw_only=True, tag="verdict"):
     round: int = 1
 
 
-class CheckResult(Line, frozen=True, kw_only=True, tag="result"):
+class CheckResult(Line, frozen=True, kw_only=True, tag="check_result"):
     """The last line of `check`."""
 
     green: bool
@@ -214,7 +214,7 @@ class AgentLine(Line, frozen=True, kw_only=True, tag="agent"):
     permissions: str
 
 
-class PlanResult(Line, frozen=True, kw_only=True, tag="result"):
+class PlanResult(Line, frozen=True, kw_only=True, tag="plan_result"):
     """The last line of `plan`."""
 
     green: bool
@@ -237,7 +237,7 @@ class HealthLine(Line, frozen=True, kw_only=True, tag="row"):
     fix: str
 
 
-class DoctorResult(Line, frozen=True, kw_only=True, tag="result"):
+class DoctorResult(Line, frozen=True, kw_only=True, tag="doctor_result"):
     """The last line of `doctor`."""
 
     exit_code: int

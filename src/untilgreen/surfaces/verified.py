@@ -10,7 +10,7 @@ class ComparedLine(Line, Compared, frozen=True, kw_only=True, tag="verified"):
     """One gate, run again."""
 
 
-class VerifiedLine(Line, Verified, frozen=True, kw_only=True, tag="result"):
+class VerifiedLine(Line, Verified, frozen=True, kw_only=True, tag="verify_result"):
     """The last line of `verify`."""
 
     exit_code: int

@@ -61,7 +61,7 @@ class Done:
     def result(self) -> dict[str, Any]:
         """The last line of `run --json` and its like."""
         last = self.lines[-1]
-        assert last["type"] == "result", last
+        assert last["type"].endswith("result"), last
         return last
 
     @property

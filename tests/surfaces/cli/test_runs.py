@@ -124,7 +124,7 @@ def test_check_json_has_a_verdict_for_each_gate_and_the_result(cli: Cli) -> None
     version, *verdicts, result = done.lines
     assert version["type"] == "version"
     assert {line["gate"]: line["verdict"]["status"] for line in verdicts} == {"yes": "pass", "no": "fail"}
-    assert (result["type"], result["green"], result["exit_code"]) == ("result", False, 1)
+    assert (result["type"], result["green"], result["exit_code"]) == ("check_result", False, 1)
     assert {name: gate["passed"] for name, gate in result["gates"].items()} == {"yes": 1, "no": 0}
     assert done.code == 1
 

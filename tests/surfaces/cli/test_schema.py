@@ -1,19 +1,19 @@
 """What `--json` prints is what `schema` promises, for every verb that has it."""
 
 import json
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 import pytest
+from cyclopts import App
 from jsonschema import Draft202012Validator
 
 from tests.backtest.helpers import record, steps
 from tests.backtest.helpers import write as write_records
 from tests.surfaces.cli.helpers import Cli, Done, Say, write
-from untilgreen.surfaces.cli.main import VERBS
-from untilgreen.surfaces.schemas import SCHEMAS, schema_of
+from untilgreen.surfaces.cli.main import make_app
+from untilgreen.surfaces.schemas import LINES, SCHEMAS, schema_of
 
 
 def strict(schema: Any) -> Any:
@@ -98,6 +98,21 @@ def _backtest(cli: Cli) -> None:
     }
 
 
+def a_session(cli: Cli, verb: str) -> None:
+    flags = ("--session", "one", "--agent", "claude", "--gate", "false")
+    assert cli("session", "start", "Mend it.", *flags).code == 0
+    named = ("--session", "one") if verb == "state" else ()
+    assert valid(cli("session", verb, *named, "--json")).lines[1]["session_id"] == "one"
+
+
+def _report(cli: Cli) -> None:
+    """One object over many lines, which its own schema is for, too."""
+    a_run(cli)
+    told = json.loads(cli("report", "--format", "json").out)
+    for schema in ("output", "report"):
+        Draft202012Validator(strict(schema_of(schema))).validate(told)
+
+
 CALLS: dict[str, Callable[[Cli], object]] = {
     "run": a_run,
     "plan": lambda cli: valid(cli("plan", "Mend it.", "-a", "cmd:true", "-g", "false", "--json")),
@@ -118,17 +133,32 @@ CALLS: dict[str, Callable[[Cli], object]] = {
     "config show": lambda cli: valid(cli("config", "show", "-g", "true", "--json")),
     "plugins": lambda cli: valid(cli("plugins", "--json")),
     "demo": lambda cli: valid(cli("demo", "--json")),
+    "session state": lambda cli: a_session(cli, "state"),
+    "session list": lambda cli: a_session(cli, "list"),
+    "report": _report,
 }
 """A verb that learns `--json` gets its row here."""
 
 
-def helps(said: Say) -> dict[str, str]:
-    texts = {verb: said(*verb.split(), "--help").out for verb in VERBS}
-    return texts | {"config show": said("config", "show", "--help").out}
+def with_json(app: App, name: str = "") -> Iterator[str]:
+    """Every command below this one that has a flag for it, or a form of that name."""
+    if getattr(app.default_command, "__module__", "").startswith("untilgreen."):
+        for argument in app.assemble_argument_collection():
+            if "--json" in argument.names or "json" in (argument.get_choices() or ()):
+                yield name
+    for word in app:
+        if not word.startswith("-"):
+            yield from with_json(app[word], f"{name} {word}".strip())
 
 
-def test_no_verb_with_json_is_left_out(said: Say) -> None:
-    assert {verb for verb, text in helps(said).items() if re.search("--json +Print", text)} == set(CALLS)
+def test_no_command_with_json_is_left_out() -> None:
+    assert sorted(with_json(make_app())) == sorted(CALLS)
+
+
+def test_a_line_says_by_its_type_which_one_it_is() -> None:
+    types = [str(line.__struct_config__.tag) for line in LINES]
+
+    assert sorted(types) == sorted(set(types))
 
 
 @pytest.mark.parametrize("verb", CALLS)
