@@ -25,6 +25,12 @@ def now() -> Moment:
     return Moment(clock=boot, seconds=time.clock_gettime(time.CLOCK_BOOTTIME))
 
 
+def ago(seconds: float) -> Moment:
+    """The moment so many seconds before this one."""
+    moment = now()
+    return Moment(clock=moment.clock, seconds=moment.seconds - seconds)
+
+
 def began(entered: float) -> Moment:
     """When this process was started, at the latest; where nobody knows, when it was entered, in wall time.
 

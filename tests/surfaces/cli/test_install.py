@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -98,15 +101,66 @@ def test_a_project_gets_no_path_of_this_machine(said: Say, cli: Cli) -> None:
     assert "command -v untilgreen >/dev/null 2>&1 || exit 0; exec untilgreen hook stop" in text
 
 
-@pytest.mark.parametrize(("agent", "file"), [("codex", ".codex/hooks.json"), ("qwen", ".qwen/settings.json")])
-def test_other_agents_have_their_own_files(said: Say, cli: Cli, agent: str, file: str) -> None:
+@pytest.mark.parametrize(
+    ("agent", "file", "hook"),
+    [
+        ("codex", ".codex/hooks.json", ("Stop", 600)),
+        ("qwen", ".qwen/settings.json", ("Stop", 600_000)),
+        ("gemini", ".gemini/settings.json", ("AfterAgent", 600_000)),
+    ],
+)
+def test_other_agents_have_their_own_files(
+    said: Say, cli: Cli, agent: str, file: str, hook: tuple[str, int]
+) -> None:
+    event, limit = hook
     ok(said("install", agent))
 
-    hooks = json.loads((home_of(cli) / file).read_text())["hooks"]
-    assert f"hook stop --agent {agent} --deadline 600" in hooks["Stop"][0]["hooks"][0]["command"]
-    assert hooks["Stop"][0]["hooks"][0]["timeout"] == (600 if agent == "codex" else 600_000)
+    (entry,) = json.loads((home_of(cli) / file).read_text())["hooks"][event]
+    assert f"hook stop --agent {agent} --deadline 600" in entry["hooks"][0]["command"]
+    assert entry["hooks"][0]["timeout"] == limit
+    assert ok(said("install", agent)).out == "Nothing has to change.\n"
     ok(said("uninstall", agent))
     assert not (home_of(cli) / file).exists()
+
+
+def test_commands_of_gemini_are_toml_that_hands_on_what_was_typed(said: Say, cli: Cli) -> None:
+    ok(said("install", "gemini"))
+
+    command = tomllib.loads((home_of(cli) / ".gemini/commands/ralph.toml").read_text())
+    assert command["prompt"].startswith("untilgreen: /ralph\n")
+    assert "{{args}}" not in command["prompt"]
+    ok(said("uninstall", "gemini"))
+    assert list((home_of(cli) / ".gemini/commands").iterdir()) == []
+
+
+def test_copilot_has_a_file_of_its_own_for_hooks_and_skills_for_commands(said: Say, cli: Cli) -> None:
+    home = home_of(cli) / ".copilot"
+    ok(said("install", "copilot"))
+    settings = json.loads((home / "hooks/untilgreen.json").read_text())
+    (hook,) = settings["hooks"]["agentStop"]
+    assert (settings["version"], hook["timeoutSec"]) == (1, 600)
+    assert "hook stop --agent copilot --deadline 600" in hook["bash"]
+    assert "untilgreen: /ralph\n" in (home / "skills/ralph/SKILL.md").read_text()
+    assert ok(said("install", "copilot")).out == "Nothing has to change.\n"
+
+    theirs = {"type": "command", "bash": "say done"}
+    settings["hooks"]["agentStop"].insert(0, theirs)
+    (home / "hooks/untilgreen.json").write_text(json.dumps(settings))
+    ok(said("uninstall", "copilot"))
+    kept = json.loads((home / "hooks/untilgreen.json").read_text())
+    assert kept == {"version": 1, "hooks": {"agentStop": [theirs]}}
+    assert list((home / "skills").iterdir()) == []
+
+
+@pytest.mark.parametrize("agent", ["claude", "gemini", "copilot"])
+def test_a_hook_whose_program_is_gone_says_nothing_and_does_no_harm(said: Say, cli: Cli, agent: str) -> None:
+    shown = ok(said("install", agent, "--dry-run")).out
+    (line,) = [each for each in shown.splitlines() if "hook stop --agent" in each]
+    command = json.loads("{" + line.lstrip("+ ").rstrip(",") + "}").popitem()[1]
+    gone = re.sub(r"(command -v |exec )\S+", r"\1/nowhere/untilgreen", command)
+
+    done = subprocess.run(["sh", "-c", gone], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,12 @@ from untilgreen.surfaces.text import inert_lines, short
 
 START_SECONDS = 90.0
 """Gates of the baseline that take longer are ended; an agent gives its commands two minutes."""
-KNOWN = {"CLAUDE_CODE_SESSION_ID": "claude", "CODEX_THREAD_ID": "codex"}
+KNOWN = {
+    "CLAUDE_CODE_SESSION_ID": "claude",
+    "CODEX_THREAD_ID": "codex",
+    "COPILOT_AGENT_SESSION_ID": "copilot",
+    "QWEN_CODE_SESSION_ID": "qwen",
+}
 """Variables with which agents tell the session that a command runs in."""
 
 app = App(name="session", help="Start, end and look at a loop inside of an agent's session.")

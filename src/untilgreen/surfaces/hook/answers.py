@@ -15,6 +15,10 @@ from untilgreen.surfaces.text import inert_lines, short
 
 WIDTH = 200
 GO_ON = "/untilgreen go"
+_ANGLES = "(The angle brackets of this brief are shown to you as &lt; and &gt;. Write them as they are.)"
+"""Gemini CLI replaces them in what a hook adds to a prompt."""
+IN_A_ROW = {"qwen": ("Qwen Code", 8), "copilot": ("GitHub Copilot CLI", 9)}
+"""Agents that stop after so many laps whatever a hook says, and let nobody change that."""
 _WELL = (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED)
 _ENDED = {Outcome.CANCELLED: "cancelled"}
 
@@ -33,7 +37,7 @@ SILENCE = Answer()
 
 def written(answer: Answer, event: str, agent: str) -> bytes:
     """The answer as the agent reads it; none is no output."""
-    said = _prompted(answer) if event == "prompt" else _stopping(answer)
+    said = _prompted(answer, agent) if event == "prompt" else _stopping(answer)
     if agent == "opencode" and said:
         said = {"brief": answer.brief, "toast": answer.toast or answer.refused}
     return msgspec.json.encode(said) + b"\n" if said else b""
@@ -44,13 +48,24 @@ def _stopping(answer: Answer) -> dict[str, Any]:
     return said | _toast(answer.toast or answer.refused)
 
 
-def _prompted(answer: Answer) -> dict[str, Any]:
+def _prompted(answer: Answer, agent: str) -> dict[str, Any]:
     if answer.refused:
         return {"decision": "block", "reason": answer.refused}
+    if agent == "copilot":
+        told = "\n\n".join(part for part in (answer.brief, _passed_on(answer.toast)) if part)
+        return {"additionalContext": told} if told else {}
     if not answer.brief:
         return _toast(answer.toast)
-    told = {"hookEventName": "UserPromptSubmit", "additionalContext": answer.brief}
-    return {"hookSpecificOutput": told} | _toast(answer.toast)
+    if agent == "gemini":
+        told, name = f"{answer.brief}\n\n{_ANGLES}", "BeforeAgent"
+    else:
+        told, name = answer.brief, "UserPromptSubmit"
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": told}} | _toast(answer.toast)
+
+
+def _passed_on(toast: str) -> str:
+    """Where an agent shows its user nothing that a hook says, the model has to."""
+    return f"Tell the user this in a line of its own: untilgreen: {inert_lines(toast)}" if toast else ""
 
 
 def _toast(text: str) -> dict[str, Any]:
@@ -65,8 +80,16 @@ def of(standing: Standing, *, begun: bool = False) -> Answer:
     most = standing.state.plan.limits.iterations
     toast = f"lap {brief.lap}" + (f" of {most}" if most else "") + f", run {standing.state.run}"
     if begun:
-        toast = f"loop started, {toast}. End it with /cancel-ralph"
+        toast = f"loop started, {toast}. End it with /cancel-ralph{_capped(standing.note.agent, most)}"
     return Answer(brief=brief.text, toast="\n".join([toast, *standing.warnings]))
+
+
+def _capped(agent: str, most: int | str | None) -> str:
+    """What a person has to know before a start: how many laps an agent with a cap goes on by itself."""
+    name, laps = IN_A_ROW.get(agent, (agent, None))
+    if laps is None or (isinstance(most, int) and most <= laps):
+        return ""
+    return f". {name} stops by itself after {laps} laps in a row: go on then with {GO_ON}"
 
 
 def resting(state: RunState) -> str:

@@ -10,13 +10,14 @@ import anyio
 from msgspec import Struct
 
 from untilgreen.core.inside import DOUBLE, Deleted, Failed, FromASession, Left, Stopped, TookOver
+from untilgreen.core.model import Moment
 from untilgreen.engine import inside, sessions
 from untilgreen.engine.inside import Standing
 from untilgreen.engine.store import Store
 from untilgreen.errors import ArrivalRefused, UntilgreenError
 from untilgreen.process import moments
 from untilgreen.surfaces import streams
-from untilgreen.surfaces.hook import answers, toasts
+from untilgreen.surfaces.hook import answers, toasts, transcripts
 from untilgreen.surfaces.hook.answers import SILENCE, Answer
 from untilgreen.surfaces.hook.payload import Payload, read
 from untilgreen.surfaces.hook.prompts import command_of, obey
@@ -65,6 +66,8 @@ async def _heard(call: Call, payload: Payload) -> Answer:
         return await _greeted(call, payload)
     if call.event == "prompt" and await _is_ours(call, payload):
         return SILENCE
+    if call.event == "stop" and call.agent in transcripts.READERS:
+        payload = await _completed(call, payload)
     arrival = _arrival(call, payload)
     if arrival is None:
         return SILENCE
@@ -81,11 +84,13 @@ async def _heard(call: Call, payload: Payload) -> Answer:
 def _arrival(call: Call, payload: Payload) -> FromASession | None:
     at, session = time(), payload.session
     match call.event:
+        case "stop" | "idle" if payload.aborted:
+            return TookOver(at=at, session=session)
         case "stop" | "idle":
             return Stopped(
                 at=at,
                 session=session,
-                began=moments.began(call.entered),
+                began=_began(call, payload),
                 kept_going=payload.kept_going,
                 busy=payload.background,
                 text=payload.text,
@@ -100,6 +105,22 @@ def _arrival(call: Call, payload: Payload) -> FromASession | None:
             return Failed(at=at, session=session, detail=payload.error)
         case _:
             return Deleted(at=at, session=session)
+
+
+async def _completed(call: Call, payload: Payload) -> Payload:
+    """With the agent's last words, where it does not hand them over; only a lap under way has any."""
+    standing = await inside.found(call.store, payload.session)
+    lap = standing.state.open if standing else None
+    if lap is None or not lap.in_session:
+        return payload
+    return await transcripts.completed(call.agent, payload, lap.started)
+
+
+def _began(call: Call, payload: Payload) -> Moment:
+    """When the agent called its hooks; one that calls them one after the other says it."""
+    if call.agent == "copilot" and payload.stamp is not None:
+        return moments.ago(time() - payload.stamp / 1000)
+    return moments.began(call.entered)
 
 
 def _told(arrival: FromASession, standing: Standing) -> Answer:

@@ -24,8 +24,11 @@ class Payload(Struct, frozen=True, kw_only=True):
     kept_going: bool | None = None
     background: str = ""
     transcript: str = ""
+    stamp: int | None = None
+    """When the agent called its hooks, in thousandths of a second, where it says so as a number."""
     error: str = ""
     aborted: bool = False
+    """The person broke the turn off."""
 
 
 def read(data: bytes) -> Payload:
@@ -40,7 +43,7 @@ def read(data: bytes) -> Payload:
     if not isinstance(said, Mapping):
         said = {}
     cwd = _text(said, "cwd", "directory")
-    error = said.get("error")
+    error, stamp = said.get("error"), said.get("timestamp")
     return Payload(
         session=_text(said, "session_id", "sessionId", "sessionID"),
         directory=Path(cwd) if cwd else None,
@@ -49,6 +52,7 @@ def read(data: bytes) -> Payload:
         kept_going=_flag(said, "stop_hook_active"),
         background=_running(said.get("background_tasks")),
         transcript=_text(said, "transcript_path", "transcriptPath"),
+        stamp=stamp if isinstance(stamp, int) and not isinstance(stamp, bool) else None,
         error=error if isinstance(error, str) else _error(error),
         aborted="abort" in _error_name(error).lower(),
     )

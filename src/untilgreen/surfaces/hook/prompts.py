@@ -24,9 +24,19 @@ VALUES = ("--max-iterations", "--completion-promise", "--description", "--gate",
 SWITCHES = ("--replace",)
 VERBS = ("start", "go", "cancel", "state", "resume")
 
-_COMMAND = re.compile(
-    r"\s*[/$](?:[\w-]+:)?(ralph|cancel-ralph|untilgreen)(?=\s|$)[ \t]*\r?\n?(.*)", re.DOTALL
+_NAMES = "(ralph|cancel-ralph|untilgreen)"
+_COMMAND = re.compile(rf"\s*[/$](?:[\w-]+:)?{_NAMES}(?=\s|$)[ \t]*\r?\n?(.*)", re.DOTALL)
+_HANDED_ON = (
+    # Gemini CLI puts the text of a command before what was typed, which it leaves out where no word follows.
+    re.compile(rf"\s*untilgreen: /{_NAMES}\n[^\n]*(?:\n\n/\1(?=\s|$)[ \t]*(.*))?", re.DOTALL),
+    # GitHub Copilot CLI puts a skill around it.
+    re.compile(
+        rf'[^\n]*\n+<skill-context name="{_NAMES}">\n.*?\nuntilgreen: /\1\n[^\n]*\s*?'
+        r"(?:\nARGUMENTS: (.*?))?\n</skill-context>\s*",
+        re.DOTALL,
+    ),
 )
+"""Commands as the agents that expand them before their hooks hand them over."""
 _QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'[^']*')(?=\s|$)""", re.DOTALL)
 _FLAG = re.compile(r"--[A-Za-z][\w-]*|--(?=\s|$)")
 _WORD = re.compile(r"\S+")
@@ -55,8 +65,10 @@ class Parsed(Struct, kw_only=True):
 
 def command_of(prompt: str) -> Command | None:
     """The command that a prompt is, where it is one of ours."""
-    found = _COMMAND.fullmatch(prompt)
-    return Command(name=found[1], rest=found[2]) if found else None
+    for form in (_COMMAND, *_HANDED_ON):
+        if found := form.fullmatch(prompt):
+            return Command(name=found[1], rest=found[2] or "")
+    return None
 
 
 async def obey(command: Command, payload: Payload, agent: str, store: Store, seconds: float | None) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
+from typing import Literal
 
 from msgspec import Struct
 
@@ -15,21 +16,29 @@ QUICK_SECONDS = 30
 BLOCK_CAP = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "1000"}
 """Claude Code ends a turn after eight blocked stops unless this says otherwise."""
 _MILLISECONDS = 1000
+Form = Literal["markdown", "handed on", "toml", "skill"]
 
 
 class Target(Struct, frozen=True, kw_only=True):
     """One agent: its files, and the names that it has for our events."""
 
     name: str
-    home: tuple[str, str]
-    """The variable that says where its own folder is, and where it is otherwise, below the home."""
+    home: tuple[str, str, str]
+    """The variable that says where its own folder is, the folder below that, and the one below the home."""
     folder: str | None
     """Its folder in a project; None where hooks of a project are not known to be called."""
     settings: str
     hooks: dict[str, str]
-    commands: str | None
+    commands: tuple[Form, str] | None
+    """How a command of its own is written, and the file of one."""
     unit: int = 1
     """Of a hook's time limit, in parts of a second."""
+    flat: tuple[str, str] | None = None
+    """The names of command and time limit where a hook stands by itself; else it is one of a group."""
+    base: dict[str, object] = {}
+    """What the file has besides hooks, where it is ours alone."""
+    named: bool = False
+    """Whether its hooks have names, which it shows while they run."""
     env: dict[str, str] = {}
     advice: str = ""
     elsewhere: tuple[str, ...] = ()
@@ -40,9 +49,9 @@ class Target(Struct, frozen=True, kw_only=True):
     def root(self, project: Path | None) -> Path:
         """The folder that is written to."""
         if project is None:
-            variable, below = self.home
+            variable, inner, below = self.home
             chosen = os.environ.get(variable)
-            return Path(chosen).expanduser() if chosen else Path.home() / below
+            return Path(chosen).expanduser() / inner if chosen else Path.home() / below
         if self.folder is None:
             raise UserError(
                 f"Hooks of {self.name} are a user's, not a project's. Use `install {self.name} --user`."
@@ -55,12 +64,12 @@ class Target(Struct, frozen=True, kw_only=True):
         made: dict[str, dict[str, object]] = {}
         for own, event in self.hooks.items():
             limit = limits.get(event, QUICK_SECONDS)
-            command = {
-                "type": "command",
-                "command": _command(program, f"hook {event} --agent {self.name} --deadline {limit}"),
-                "timeout": limit * self.unit,
-            }
-            made[own] = {"hooks": [command]}
+            words = f"hook {event} --agent {self.name} --deadline {limit}"
+            key, time = self.flat or ("command", "timeout")
+            hook = {"type": "command", key: _command(program, words), time: limit * self.unit}
+            if self.named:
+                hook["name"] = "untilgreen"
+            made[own] = hook if self.flat else {"hooks": [hook]}
         return made
 
 
@@ -74,11 +83,11 @@ _CLAUDE_HOOKS = {"Stop": "stop", "UserPromptSubmit": "prompt", "SessionStart": "
 TARGETS = {
     "claude": Target(
         name="claude",
-        home=("CLAUDE_CONFIG_DIR", ".claude"),
+        home=("CLAUDE_CONFIG_DIR", "", ".claude"),
         folder=".claude",
         settings="settings.json",
         hooks=_CLAUDE_HOOKS,
-        commands="commands",
+        commands=("markdown", "commands/{}.md"),
         env=BLOCK_CAP,
         elsewhere=(".claude/settings.local.json",),
         switch=("disableAllHooks", True),
@@ -86,24 +95,52 @@ TARGETS = {
     ),
     "codex": Target(
         name="codex",
-        home=("CODEX_HOME", ".codex"),
+        home=("CODEX_HOME", "", ".codex"),
         folder=None,
         settings="hooks.json",
         hooks={"Stop": "stop", "UserPromptSubmit": "prompt", "SessionStart": "start"},
-        commands="prompts",
+        commands=("handed on", "prompts/{}.md"),
         elsewhere=(".codex/hooks.json",),
         advice="Codex skips hooks that nobody trusts, without a word: start it, and trust them with /hooks.",
     ),
     "qwen": Target(
         name="qwen",
-        home=("QWEN_HOME", ".qwen"),
+        home=("QWEN_HOME", "", ".qwen"),
         folder=".qwen",
         settings="settings.json",
         hooks={"Stop": "stop", "UserPromptSubmit": "prompt", "SessionEnd": "end"},
         commands=None,
         unit=_MILLISECONDS,
         switch=("disableAllHooks", True),
-        advice="Qwen Code ends a turn after eight blocked stops; `/untilgreen go` goes on then.",
+        advice="Qwen Code stops by itself after 8 laps in a row; `/untilgreen go` goes on then.",
+    ),
+    "gemini": Target(
+        name="gemini",
+        home=("GEMINI_CLI_HOME", ".gemini", ".gemini"),
+        folder=".gemini",
+        settings="settings.json",
+        hooks={"AfterAgent": "stop", "BeforeAgent": "prompt", "SessionStart": "start", "SessionEnd": "end"},
+        commands=("toml", "commands/{}.toml"),
+        unit=_MILLISECONDS,
+        named=True,
+        switch=("hooksConfig.enabled", False),
+        advice="Sessions that are open already have to be started anew.",
+    ),
+    "copilot": Target(
+        name="copilot",
+        home=("COPILOT_HOME", "", ".copilot"),
+        folder=None,
+        settings="hooks/untilgreen.json",
+        hooks={
+            "agentStop": "stop",
+            "userPromptSubmitted": "prompt",
+            "sessionStart": "start",
+            "sessionEnd": "end",
+        },
+        commands=("skill", "skills/{}/SKILL.md"),
+        flat=("bash", "timeoutSec"),
+        base={"version": 1},
+        advice="GitHub Copilot CLI stops by itself after 9 laps in a row; `/untilgreen go` goes on then.",
     ),
 }
 

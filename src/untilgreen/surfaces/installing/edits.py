@@ -7,8 +7,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator
-from importlib import resources
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ from msgspec import Struct
 
 from untilgreen.errors import UserError
 from untilgreen.surfaces.installing.agents import Target
+from untilgreen.surfaces.installing.wording import MARK, commands
 
-MARK = "<!-- installed by untilgreen -->"
 _OURS = re.compile(r"untilgreen['\"]? hook [a-z]+ --agent ")
-_HANDED_ON = "/{name} $ARGUMENTS\n"
 
 
 class Edit(Struct, frozen=True, kw_only=True):
@@ -45,6 +43,9 @@ class Edit(Struct, frozen=True, kw_only=True):
         path = self.path.resolve()
         if self.after is None:
             path.unlink(missing_ok=True)
+            if path.name == "SKILL.md":  # a skill is a folder
+                with suppress(OSError):
+                    path.parent.rmdir()
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -72,7 +73,7 @@ def ours(path: Path) -> tuple[OurHook, ...]:
 def ours_in(settings: dict[str, Any]) -> tuple[OurHook, ...]:
     """All hooks of ours in what a file says."""
     return tuple(
-        OurHook(event=event, group=group, place=place, command=str(hook["command"]), entry=hook)
+        OurHook(event=event, group=group, place=place, command=_command(hook), entry=hook)
         for event, entries in settings.get("hooks", {}).items()
         for group, entry in enumerate(entries)
         for place, hook in enumerate(_hooks(entry))
@@ -82,14 +83,14 @@ def ours_in(settings: dict[str, Any]) -> tuple[OurHook, ...]:
 
 def installed(target: Target, root: Path, program: str, seconds: int) -> list[Edit]:
     """What has to change so that the agent calls us."""
-    settings = _without_ours(_read(root / target.settings))
+    settings = {**target.base, **_without_ours(_read(root / target.settings))}
     hooks = settings.setdefault("hooks", {})
     for name, entry in target.entries(program, seconds).items():
         hooks[name] = [*hooks.get(name, []), entry]
     for name, value in target.env.items():
         settings.setdefault("env", {}).setdefault(name, value)
     edits = [_edit(root / target.settings, _written(settings))]
-    edits += [_edit(path, text) for path, text in _commands(target, root)]
+    edits += [_edit(path, text) for path, text in commands(target, root)]
     return _changes(edits)
 
 
@@ -104,8 +105,9 @@ def removed(target: Target, root: Path) -> list[Edit]:
     for name in ("env", "hooks"):
         if settings.get(name) == {}:
             del settings[name]
-    edits = [_edit(path, _written(settings) if settings else None)] if path.exists() else []
-    edits += [_edit(each, None) for each, _ in _commands(target, root) if MARK in (_text(each) or "")]
+    left = None if settings == target.base else _written(settings)
+    edits = [_edit(path, left)] if path.exists() else []
+    edits += [_edit(each, None) for each, _ in commands(target, root) if MARK in (_text(each) or "")]
     return _changes(edits)
 
 
@@ -124,16 +126,6 @@ def _edit(path: Path, after: str | None) -> Edit:
     return Edit(path=path, before=_text(path), after=after)
 
 
-def _commands(target: Target, root: Path) -> Iterator[tuple[Path, str]]:
-    if target.commands is None:
-        return
-    for file in resources.files("untilgreen.surfaces.installing").joinpath("commands").iterdir():
-        text = file.read_text(encoding="utf-8")
-        if target.name == "codex":  # a prompt of its own is expanded before the hook sees it
-            text = text.partition(MARK)[0] + f"{MARK}\n{_HANDED_ON.format(name=Path(file.name).stem)}"
-        yield root / target.commands / file.name, text
-
-
 def _without_ours(settings: dict[str, Any]) -> dict[str, Any]:
     """The settings without hooks of ours; events that have no other go, too."""
     hooks = settings.get("hooks", {})
@@ -149,6 +141,8 @@ def _without_ours(settings: dict[str, Any]) -> dict[str, Any]:
 
 def _others(entry: Any) -> Any:
     """The entry without hooks of ours; None where nothing else was in it."""
+    if _is_ours(entry):
+        return None
     left = [hook for hook in _hooks(entry) if not _is_ours(hook)]
     if len(left) == len(_hooks(entry)):
         return entry
@@ -156,12 +150,18 @@ def _others(entry: Any) -> Any:
 
 
 def _hooks(entry: Any) -> list[Any]:
+    """The hooks of a group; one that stands by itself is its own."""
     inner = entry.get("hooks") if isinstance(entry, dict) else None
-    return inner if isinstance(inner, list) else []
+    return inner if isinstance(inner, list) else [entry]
 
 
 def _is_ours(hook: Any) -> bool:
-    return isinstance(hook, dict) and _OURS.search(str(hook.get("command", ""))) is not None
+    return _OURS.search(_command(hook)) is not None
+
+
+def _command(hook: Any) -> str:
+    """What a hook runs, whatever its agent calls that."""
+    return str(hook.get("command", hook.get("bash", ""))) if isinstance(hook, dict) else ""
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,0 +1,53 @@
+"""Our commands in the form that each agent has for commands of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import assert_never
+
+from untilgreen.surfaces.installing.agents import Form, Target
+
+MARK = "installed by untilgreen"
+"""What tells a file of ours from a person's own."""
+_FENCE = "---\n"
+
+
+def commands(target: Target, root: Path) -> Iterator[tuple[Path, str]]:
+    """Each command's file, and what stands in it."""
+    if target.commands is None:
+        return
+    form, place = target.commands
+    for file in resources.files("untilgreen.surfaces.installing").joinpath("commands").iterdir():
+        name = Path(file.name).stem
+        yield root / place.format(name), _written(form, name, file.read_text(encoding="utf-8"))
+
+
+def _written(form: Form, name: str, text: str) -> str:
+    """A command, which is kept as Claude Code has it: what it is for, a line of ours, and words."""
+    _, head, body = text.split(_FENCE, 2)
+    mark, _, words = body.partition("\n")
+    match form:
+        case "markdown":
+            return text
+        case "handed on":  # a prompt of its own is expanded before the hook sees it
+            return f"{_FENCE}{head}{_FENCE}{mark}\n/{name} $ARGUMENTS\n"
+        case "toml":  # what was typed follows the text; {{args}} would spoil `$&` and its like
+            return f"# {MARK}\ndescription = {_described(head)}\nprompt = {json.dumps(_told(name, words))}\n"
+        case "skill":
+            about = f"name: {name}\ndescription: {_described(head)}\nuser-invocable: true\n"
+            return f"{_FENCE}{about}disable-model-invocation: true\n{_FENCE}{mark}\n{_told(name, words)}\n"
+        case _:
+            assert_never(form)
+
+
+def _described(head: str) -> str:
+    line = next(line for line in head.splitlines() if line.startswith("description: "))
+    return json.dumps(line.partition(": ")[2])
+
+
+def _told(name: str, words: str) -> str:
+    """The name first, which the hook knows it by, and one line for a model that reads it without a hook."""
+    return f"untilgreen: /{name}\n{' '.join(words.split())}"

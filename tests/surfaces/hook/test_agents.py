@@ -1,0 +1,224 @@
+"""Agents whose hooks differ from Claude Code's: what each says, leaves out, and is answered."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.surfaces.hook.helpers import DONE, Answer, Session
+from untilgreen.surfaces.hook.prompts import Command, command_of
+
+
+def stamp() -> str:
+    """This moment as transcripts write it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Gemini:
+    """Its transcript, and its stop hook, which is told everything since the person's own words."""
+
+    def __init__(self, session: Session) -> None:
+        session.agent = "gemini"
+        self.session, self.path = session, session.place.parent / "chat.jsonl"
+        self.so_far = ""
+
+    def write(self, *records: dict[str, Any]) -> None:
+        with self.path.open("a") as file:
+            file.writelines(json.dumps(record) + "\n" for record in records)
+
+    def says(self, text: str, *, active: bool = True) -> Answer:
+        self.write(
+            {"type": "user", "timestamp": stamp(), "content": [{"text": "the brief"}]},
+            {"type": "gemini", "timestamp": stamp(), "content": text},
+            {"$set": {"lastUpdated": stamp()}},
+        )
+        self.so_far += f"{text} \n"
+        return self.stop(active=active)
+
+    def stop(self, *, active: bool = True) -> Answer:
+        payload = self.session.payload(active=active, transcript_path=str(self.path))
+        del payload["last_assistant_message"]
+        return self.session.hook("stop", {**payload, "prompt_response": self.so_far})
+
+
+def test_gemini_is_heard_in_its_last_words_though_it_hands_over_all_of_them(session: Session) -> None:
+    gemini = Gemini(session)
+    session.start("make it ok", "--gate", "tests=test -f ok")
+
+    assert "ITERATION 2/20" in gemini.says(f"Done.\n{DONE}", active=False).brief
+    assert "did not give the completion promise" in gemini.says("Not yet after all.", active=False).brief
+    (session.place / "ok").touch()
+    assert "complete after 3 laps" in gemini.says(DONE).toast
+
+
+def test_a_turn_that_was_broken_off_in_gemini_pauses_the_loop_though_its_hook_is_called(
+    session: Session,
+) -> None:
+    gemini = Gemini(session)
+    session.start("make it ok", "--gate", "tests=test -f ok")
+    gemini.says("One.", active=False)
+
+    gemini.write({"type": "user", "timestamp": stamp(), "content": [{"text": "the brief"}]})
+    broken = gemini.stop()
+    assert (broken.brief, "is paused: you took over" in broken.toast) == ("", True)
+    gemini.write({"$set": {"messages": [{"type": "user", "timestamp": stamp(), "content": "hello"}]}})
+    assert gemini.stop().out == ""
+    assert session.laps() == 1
+
+
+def test_words_of_an_earlier_lap_are_not_taken_for_this_one_in_gemini(session: Session) -> None:
+    gemini = Gemini(session)
+    session.start("make it ok")
+    gemini.write({"type": "gemini", "timestamp": stamp(), "content": DONE})
+    session.hook("prompt", {"session_id": session.id, "cwd": str(session.place), "prompt": "/untilgreen go"})
+
+    assert "is paused: you took over" in gemini.stop().toast
+
+
+def test_a_transcript_of_gemini_that_nobody_can_read_leaves_its_last_answer(session: Session) -> None:
+    gemini = Gemini(session)
+    session.start("make it ok", "--gate", "tests=test -f ok")
+    gemini.path.write_text("not JSON\n")
+    gemini.so_far = f"First. \n{DONE} \n"
+
+    assert "Your claim was rejected" in gemini.stop(active=False).brief
+    gemini.so_far += "Second. \n"
+    assert "did not give the completion promise" in gemini.stop().brief
+
+
+def test_gemini_is_told_in_its_own_words(session: Session) -> None:
+    session.agent = "gemini"
+
+    told = session.prompt("/ralph make it ok")
+    assert told.said["hookSpecificOutput"]["hookEventName"] == "BeforeAgent"
+    assert told.context.startswith("[UNTILGREEN LOOP - ITERATION 1/20]")
+    assert "&lt; and &gt;" in told.context
+
+
+class Copilot:
+    """Its transcript, which is late, and its stop hook, which is told no text."""
+
+    def __init__(self, session: Session) -> None:
+        session.agent = "copilot"
+        self.session, self.path = session, session.place.parent / "events.jsonl"
+
+    def payload(self, *, active: bool) -> dict[str, Any]:
+        return {
+            "sessionId": self.session.id,
+            "timestamp": int(time.time() * 1000),
+            "cwd": str(self.session.place),
+            "transcriptPath": str(self.path),
+            "stopReason": "end_turn",
+            "stop_hook_active": active,
+        }
+
+    def records(self, text: str, payload: dict[str, Any]) -> list[dict[str, Any]]:
+        helper = {"content": DONE, "parentToolCallId": "call_1"}
+        asked = {"content": "", "toolRequests": [{"name": "bash"}]}
+        started = {"hookType": "agentStop", "input": payload}
+        return [
+            {"type": "user.message", "timestamp": stamp(), "data": {"content": DONE}},
+            {"type": "assistant.message", "timestamp": stamp(), "data": {"content": f"First.\n{DONE}"}},
+            {"type": "assistant.message", "timestamp": stamp(), "data": {"content": text}},
+            {"type": "assistant.message", "timestamp": stamp(), "data": helper},
+            {"type": "assistant.message", "timestamp": stamp(), "data": asked},
+            {"type": "hook.start", "timestamp": stamp(), "data": started},
+        ]
+
+    def write(self, text: str, payload: dict[str, Any]) -> None:
+        with self.path.open("a") as file:
+            file.writelines(json.dumps(record) + "\n" for record in self.records(text, payload))
+
+    def says(self, text: str, *, active: bool = True) -> Answer:
+        time.sleep(0.002)  # a model takes longer
+        payload = self.payload(active=active)
+        self.write(text, payload)
+        return self.session.hook("stop", payload)
+
+
+def test_copilot_is_heard_in_its_transcript_which_is_waited_for(session: Session) -> None:
+    copilot = Copilot(session)
+    session.start("make it ok", "--gate", "tests=test -f ok")
+
+    payload = copilot.payload(active=False)
+    stopping = session.begin("stop", payload)
+    time.sleep(0.5)  # the transcript is not there before the hook has begun
+    copilot.write("One.", payload)
+    assert "did not give the completion promise" in session.end(stopping).brief
+    assert "Your claim was rejected" in copilot.says(f"There.\n{DONE}").brief
+    (session.place / "ok").touch()
+    copilot.says(DONE)
+    (finished,) = session.events("RunFinished")
+    assert finished.outcome == "converged"
+
+
+def test_hooks_that_copilot_has_twice_and_calls_one_after_the_other_use_one_lap(session: Session) -> None:
+    copilot = Copilot(session)
+    session.start("make it ok", "--gate", "tests=test -f ok")
+    for lap, active in ((2, False), (3, True)):
+        time.sleep(0.002)
+        payload = copilot.payload(active=active)
+        copilot.write("One.", payload)
+        assert f"ITERATION {lap}/20" in session.hook("stop", payload).brief
+        assert session.hook("stop", payload).out == ""
+    assert session.laps() == 2
+
+
+def test_copilot_shows_nothing_of_a_hook_so_its_model_has_to_say_it(session: Session) -> None:
+    session.agent = "copilot"
+
+    told = session.prompt("/ralph make it ok").said
+    assert told["additionalContext"].startswith("[UNTILGREEN LOOP - ITERATION 1/20]")
+    assert "Tell the user this in a line of its own: untilgreen: loop started" in told["additionalContext"]
+    paused = session.prompt("what is this?").said
+    assert "is paused: you took over" in paused["additionalContext"]
+    assert session.prompt("/cancel-ralph").said["decision"] == "block"
+
+
+@pytest.mark.parametrize(
+    ("agent", "laps", "sentence"),
+    [
+        ("qwen", "9", "Qwen Code stops by itself after 8 laps in a row: go on then with /untilgreen go"),
+        ("qwen", "8", ""),
+        ("copilot", "10", "GitHub Copilot CLI stops by itself after 9 laps in a row: go on then with"),
+        ("claude", "20", ""),
+    ],
+)
+def test_who_starts_more_laps_than_an_agent_makes_in_a_row_is_told_before(
+    session: Session, agent: str, laps: str, sentence: str
+) -> None:
+    session.agent = agent
+
+    told = session.prompt(f"/ralph make it ok --max-iterations={laps}").out
+    assert ("stops by itself" in told) == bool(sentence)
+    assert sentence in told
+
+
+@pytest.mark.parametrize(
+    ("prompt", "command"),
+    [
+        (
+            "untilgreen: /ralph\nSome words.\n\n/ralph fix $& it\n\nnow",
+            Command(name="ralph", rest="fix $& it\n\nnow"),
+        ),
+        ("untilgreen: /untilgreen\nSome words.", Command(name="untilgreen", rest="")),
+        ("untilgreen: /ralph\nSome words.\n\n/untilgreen go", None),
+        (
+            'You used "/ralph".\n\n<skill-context name="ralph">\nBase directory: /x\n\n<!-- y -->\n'
+            "untilgreen: /ralph\nSome words.\n\n\nARGUMENTS: fix $& it\n</skill-context>",
+            Command(name="ralph", rest="fix $& it"),
+        ),
+        (
+            'You used it.\n\n<skill-context name="cancel-ralph">\nBase\n\n'
+            "untilgreen: /cancel-ralph\nWords.\n\n</skill-context>",
+            Command(name="cancel-ralph", rest=""),
+        ),
+        ('say\n<skill-context name="other">\nuntilgreen: /ralph\nx\n</skill-context>', None),
+    ],
+)
+def test_a_command_that_its_agent_expanded_is_known_again(prompt: str, command: Command | None) -> None:
+    assert command_of(prompt) == command
