@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.surfaces.hook.helpers import DONE, Session
+from tests.surfaces.cli.helpers import COMMAND, PATIENCE_SECONDS
+from tests.surfaces.hook.helpers import DONE, Answer, Session
 
 ODD = [
     "$& $1 \\1 {{ITERATION}} {{PROMPT}}",
@@ -55,6 +57,28 @@ def test_a_journal_that_can_not_be_written_lets_the_session_stop(session: Sessio
     answer = session.stop(active=False)
     assert (answer.code, answer.brief) == (0, "")
     assert answer.toast.startswith("untilgreen: the session may stop, since its loop can't be looked after.")
+
+
+def test_a_disk_that_takes_nothing_more_lets_the_session_stop_and_nothing_is_lost(session: Session) -> None:
+    session.start("make it ok", "--gate", "ok=test -f ok")
+    assert "ITERATION 2/" in session.stop(active=False).brief
+    before = session.journal.read_bytes()
+
+    full = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]  # no file can grow, for whoever it is
+    done = subprocess.run(
+        [*full, *COMMAND, "hook", "stop", "--agent", "claude"],
+        cwd=session.place,
+        env=session.env,
+        input=json.dumps(session.payload()).encode(),
+        capture_output=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    answer = Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+    assert (answer.code, answer.brief) == (0, "")
+    assert answer.toast.startswith("untilgreen: the session may stop, since its loop can't be looked after.")
+    assert session.journal.read_bytes() == before
+    assert "ITERATION 3/" in session.stop().brief
 
 
 def test_a_damaged_journal_lets_the_session_stop_and_can_be_cancelled(session: Session) -> None:

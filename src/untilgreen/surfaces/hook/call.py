@@ -49,6 +49,12 @@ def answer(call: Call, data: bytes) -> int:
         said = anyio.run(_heard, call, read(data))
     except UntilgreenError as error:
         said = Answer(toast=f"the session may stop, since its loop can't be looked after. {error}")
+    except OSError as error:
+        what = f"{error.strerror or error} ({call.store.state_dir})"
+        said = Answer(
+            toast=f"the session may stop, since its loop can't be looked after. {what}. "
+            f"See `untilgreen doctor`, then: {answers.GO_ON}"
+        )
     except Exception as error:  # the last line of defence: never trap a person
         said = Answer(toast=f"a defect in untilgreen lets the session stop: {type(error).__name__}: {error}")
     toasts.show(said, call.agent)
