@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+from msgspec import Struct
+
+from untilgreen.engine.clock import SystemClock
 from untilgreen.engine.store import RunFolder
 from untilgreen.ports import Activity
 
 Watcher = Callable[[Activity], None]
+
+
+class Last(Struct, frozen=True, kw_only=True):
+    """The last thing that an agent showed, when, and in which lap."""
+
+    at: float
+    lap: int
+    activity: Activity
+
+
+def last_shown(folder: RunFolder) -> Last | None:
+    """None where nothing was shown yet."""
+    try:
+        return msgspec.json.decode(folder.now.read_bytes(), type=Last)
+    except (OSError, msgspec.MsgspecError):
+        return None
 
 
 class FolderFiles:
@@ -35,7 +56,11 @@ class FolderFiles:
         self._folder.brief(lap, attempt).write_text(text, encoding="utf-8", errors="surrogatepass")
 
     def report(self, lap: int, activity: Activity) -> None:
-        """Hand on what the agent shows."""
+        """Hand on what the agent shows, also to other processes; that they can't be told stops nothing."""
+        with suppress(OSError):
+            new = self._folder.now.with_suffix(".new")
+            new.write_bytes(msgspec.json.encode(Last(at=SystemClock().now(), lap=lap, activity=activity)))
+            new.replace(self._folder.now)
         for watcher in self._watchers:
             watcher(activity)
 

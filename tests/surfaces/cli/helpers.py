@@ -131,6 +131,11 @@ class Terminal:
         """Everything that stood on it so far."""
         return b"".join(self._got).decode(errors="replace")
 
+    @property
+    def echoes(self) -> bool:
+        """Whether it shows what is typed, as terminals do unless a program wants otherwise."""
+        return bool(termios.tcgetattr(self._ours)[3] & termios.ECHO)
+
     def type(self, text: str) -> None:
         """What a person types; it waits there until it is read."""
         os.write(self._ours, text.encode())

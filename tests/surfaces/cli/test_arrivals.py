@@ -253,3 +253,59 @@ def test_ctrl_c_of_follow_leaves_the_run_alone(cli: Cli) -> None:
     assert seen.code == 130
     assert "The run goes on." in seen.err
     assert done.code == 3
+
+
+CHATTY = """\
+cat > brief.txt
+echo 'reading the tests'
+touch {tmp}/began
+while ! test -e {tmp}/go; do sleep 0.05; done
+"""
+
+
+def test_follow_on_a_terminal_shows_what_the_agent_does_and_its_keys_reach_whoever_drives(cli: Cli) -> None:
+    started, run = driven(cli, CHATTY, "--max-iterations", "3")
+    terminal = cli.on_a_terminal("follow", run)
+    eventually(lambda: "output: reading the tests" in terminal.seen, "the agent's words")
+    eventually(lambda: "p pause" in terminal.seen, "the keys")
+
+    terminal.type("nleave the API alone\r")
+    eventually(lambda: "Steered" in [event["type"] for event in cli.journal(run)], "the note")
+    terminal.type("s")
+    eventually(lambda: "StopRequested" in [event["type"] for event in cli.journal(run)], "the wish to stop")
+    (cli.tmp / "go").touch()
+    (code, seen), done = terminal.end(), started.end()
+
+    assert (code, done.code) == (1, 1)
+    assert "will end after this lap" in seen
+    assert "cancelled: stopped by a key" in seen
+
+
+def test_sigterm_ends_follow_and_leaves_run_and_terminal_as_they_were(cli: Cli) -> None:
+    started, run = driven(cli, CHATTY, "--max-iterations", "1")
+    terminal = cli.on_a_terminal("follow", run)
+    eventually(lambda: "p pause" in terminal.seen and not terminal.echoes, "the keys")
+
+    terminal.process.send_signal(signal.SIGTERM)
+    eventually(lambda: terminal.process.poll() is not None, "the end")
+    assert terminal.echoes
+    code, seen = terminal.end()
+    (cli.tmp / "go").touch()
+
+    assert code == 143
+    assert "The run goes on." in seen
+    assert started.end().code == 3
+
+
+def test_an_agent_that_follows_a_run_has_no_keys(cli: Cli) -> None:
+    started, run = driven(cli, CHATTY, "--max-iterations", "1")
+    cli.env["CLAUDECODE"] = "1"
+    terminal = cli.on_a_terminal("follow", run)
+    eventually(lambda: "reading the tests" in terminal.seen, "the view")
+
+    terminal.type("s")
+    (cli.tmp / "go").touch()
+    (code, seen), done = terminal.end(), started.end()
+
+    assert (code, done.code) == (3, 3)
+    assert "p pause" not in seen

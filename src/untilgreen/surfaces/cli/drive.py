@@ -22,7 +22,7 @@ from untilgreen.engine.drive import discard, start
 from untilgreen.engine.handle import Handle, Ride, driven
 from untilgreen.engine.mail import let_go_on
 from untilgreen.engine.places import in_worktree
-from untilgreen.engine.seat import TERMINAL, UNATTENDED, Seat
+from untilgreen.engine.seat import TERMINAL, UNATTENDED
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
 from untilgreen.engine.wiring import plan_of
@@ -186,7 +186,7 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
                 signals=True,
                 warn=warnings.append,
             )
-            async with driven(folder, store, ride) as handle, _keys(handle, view, seat):
+            async with driven(folder, store, ride) as handle, heeded(handle, view, attended=seat is TERMINAL):
                 await handle.result()
 
     try:
@@ -203,9 +203,9 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
     return exit_code(state)
 
 
-def _keys(handle: Handle, view: View, seat: Seat) -> AbstractAsyncContextManager[None]:
+def heeded(handle: Handle, view: View, *, attended: bool) -> AbstractAsyncContextManager[None]:
     """Keys are heeded where a person sits at the live view."""
-    if seat is not TERMINAL or os.name != "posix":
+    if not attended or os.name != "posix":
         return nullcontext()
     from untilgreen.surfaces.live import LiveView
 
