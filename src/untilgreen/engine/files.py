@@ -27,9 +27,13 @@ class Last(Struct, frozen=True, kw_only=True):
 def last_shown(folder: RunFolder) -> Last | None:
     """None where nothing was shown yet."""
     try:
-        return msgspec.json.decode(folder.now.read_bytes(), type=Last)
+        return msgspec.json.decode(_now(folder).read_bytes(), type=Last)
     except (OSError, msgspec.MsgspecError):
         return None
+
+
+def _now(folder: RunFolder) -> Path:
+    return folder.path / "activity" / "now.json"
 
 
 class FolderFiles:
@@ -58,9 +62,10 @@ class FolderFiles:
     def report(self, lap: int, activity: Activity) -> None:
         """Hand on what the agent shows, also to other processes; that they can't be told stops nothing."""
         with suppress(OSError):
-            new = self._folder.now.with_suffix(".new")
+            path = _now(self._folder)
+            new = path.with_suffix(".new")
             new.write_bytes(msgspec.json.encode(Last(at=SystemClock().now(), lap=lap, activity=activity)))
-            new.replace(self._folder.now)
+            new.replace(path)
         for watcher in self._watchers:
             watcher(activity)
 

@@ -102,11 +102,6 @@ class RunFolder:
         """What the agent showed while it worked; each attempt at a lap has its own."""
         return self.path / "activity" / f"{_numbered(lap, attempt)}.jsonl"
 
-    @property
-    def now(self) -> Path:
-        """The last thing that an agent showed, for whoever watches from another process."""
-        return self.path / "activity" / "now.json"
-
     def brief(self, lap: int, attempt: int = 1) -> Path:
         """What the agent was told."""
         return self.path / "activity" / f"{_numbered(lap, attempt)}-brief.md"

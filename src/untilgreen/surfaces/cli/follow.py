@@ -112,7 +112,7 @@ class _Watch:
         """What the agent shows in the lap that is open; an older thing is no news."""
         known = 0.0
         while True:
-            last, lap = last_shown(self._folder), self._state and self._state.open
+            last, lap = last_shown(self._folder), self._state.open if self._state else None
             works = lap is not None and lap.offered and lap.reply is None
             if last and lap and works and last.lap == lap.number and last.at > max(known, lap.started):
                 view.on_activity(last.activity)
