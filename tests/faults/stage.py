@@ -22,6 +22,10 @@ from untilgreen.journal.codec import decode
 PATIENCE_SECONDS = 60.0
 MARK = "FAULTS_OF_STAGE"
 """In the environment of everything that belongs to one of these stages."""
+UNHARMED = (0, 1, 3, 4, 5, 143)
+"""Exit codes of what went on as it should: over, waiting, or told to leave."""
+ALREADY = 2
+"""What is done once more may be refused, since it was done; the end tells whether that is true."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +38,6 @@ class Act:
     """It makes a run, so that one that was cut off is gone on with by `resume`."""
     before: Callable[[Stage], None] = lambda stage: None
     """What somebody else does first."""
-    again: bool = True
-    """Whether doing it once more is as good as having done it once; else it only has to have happened."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +134,7 @@ class Stage:
                 break
             died.append(crash)
         self.codes.append(done.code)
-        if done.code and died and not any(done.code == code for code in (1, 3, 5)):
+        if done.code not in (UNHARMED if act.begins else (*UNHARMED, ALREADY)):
             self.trouble.append(f"exit code {done.code} after {died}: {done.err}")
         return died
 

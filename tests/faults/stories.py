@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from tests.faults.stage import Act, Stage, Story
 
@@ -20,12 +21,40 @@ WAVERING = """\
 cat > /dev/null
 if test -e good; then rm good; touch bad; else touch good; rm -f bad; fi
 """
+# Its turns fail in other ways each time; then there is only the agent behind it.
+FAILING = """\
+import os, time
+from pathlib import Path
+
+from untilgreen import Reply
+from untilgreen.errors import AgentUnavailable
+
+
+class Failing:
+    async def work(self, brief, desk):
+        turns = Path(os.environ["OUTSIDE"], "turns")
+        turns.write_text((turns.read_text() if turns.exists() else "") + "x")
+        number = len(turns.read_text())
+        if number == 1:
+            return Reply(error="rate_limited", retry_at=time.time() + 0.2)
+        if number == 2:
+            raise AgentUnavailable("It is not logged in. Log in.")
+        return Reply(error="quota", detail="no more for today")
+"""
+# The first turn tells its driver to leave, as a person or the system does.
+LEAVING = f"""\
+if ! test -e "$OUTSIDE/left"; then
+  touch "$OUTSIDE/left"
+  kill -TERM $PPID
+  sleep 600
+fi
+{COUNTING}"""
 ENOUGH = ("--gate", 'enough=test "$(cat counter.txt)" -ge 2')
 LASTING = ("--set", "limits.errors=1000")
 RUN = ("run", "Count up.", "--agent", "{agent}", *ENOUGH, *LASTING, "--json")
 
 
-def _wants_to_stop(text: str, *, active: bool) -> Act:
+def _wants_to_stop(text: str, *, active: bool, tasks: tuple[str, ...] = ()) -> Act:
     def payload(stage: Stage) -> str:
         return json.dumps(
             {
@@ -36,11 +65,17 @@ def _wants_to_stop(text: str, *, active: bool) -> Act:
                 "hook_event_name": "Stop",
                 "stop_hook_active": active,
                 "last_assistant_message": text,
-                "background_tasks": [],
+                "background_tasks": [{"id": task, "status": "running"} for task in tasks],
             }
         )
 
     return Act(words=("hook", "stop", "--agent", "claude"), stdin=payload)
+
+
+def _waits_for_approval(*flags: str) -> Act:
+    words = ("run", "Make it.", "--agent", "{agent}", "--gate", "done=test -e done", *LASTING, "--no-input")
+    sign_off = "gates.sign-off={{kind='approval', people=['ann'], stage=2}}"
+    return Act(words=(*words, "--set", sign_off, "--json", *flags), begins=True)
 
 
 def _made_ok(stage: Stage) -> None:
@@ -53,24 +88,27 @@ def _mine(stage: Stage) -> None:
 
 
 IN_PLACE = Story(name="in place", agent=COUNTING, acts=(Act(words=RUN, begins=True),))
-GETTING_STUCK = Story(
-    name="getting stuck",
+GETTING_WORSE = Story(
+    name="getting worse",
     agent=WAVERING,
     acts=(
         Act(
             words=(
-                *(
-                    "run",
-                    "Mend it.",
-                    "--agent",
-                    "{agent}",
-                    "--gate",
-                    "good=test -e good",
-                    "--gate",
-                    "never=false",
-                ),
-                *("--set", "agents=['{agent}', 'cmd:sh ../agent']"),
-                *("--max-iterations", "6", *LASTING, "--json"),
+                *("run", "Mend it.", "--agent", "{agent}", "--gate", "good=test -e good"),
+                *("--gate", "never=false", "--max-iterations", "2", *LASTING, "--json"),
+            ),
+            begins=True,
+        ),
+    ),
+)
+GETTING_STUCK = Story(
+    name="getting stuck",
+    agent="cat > /dev/null\n",
+    acts=(
+        Act(
+            words=(
+                *("run", "Mend it.", "--agent", "{agent}", "--gate", "never=false"),
+                *("--set", "remedies=['hint', 'ask']", *LASTING, "--json"),
             ),
             begins=True,
         ),
@@ -89,43 +127,51 @@ WORKTREE = Story(
         Act(words=("prune", "--keep", "0d")),
     ),
 )
+MAKING = "cat > /dev/null\ntouch done\n"
 PEOPLE = Story(
     name="what people say",
-    agent="cat > /dev/null\ntouch done\n",
+    agent=MAKING,
     acts=(
-        Act(
-            words=(
-                *(
-                    "run",
-                    "Make it.",
-                    "--agent",
-                    "{agent}",
-                    "--gate",
-                    "done=test -e done",
-                    *LASTING,
-                    "--no-input",
-                ),
-                *("--set", "gates.sign-off={{kind='approval', people=['ann'], stage=2}}", "--json"),
-            ),
-            begins=True,
-        ),
+        _waits_for_approval(),
         Act(words=("pause", "{run}")),
         Act(words=("steer", "{run}", "Mind the gap.")),
+        Act(words=("answer", "{run}", "allow", "counter.txt")),
         Act(words=("answer", "{run}", "approve", "--as", "ann")),
         Act(words=("resume", "{run}", "--no-input", "--json")),
     ),
+)
+ENDING = Story(
+    name="ended by people",
+    agent=MAKING,
+    acts=(
+        _waits_for_approval("--worktree"),
+        Act(words=("cancel", "{run}")),
+        _waits_for_approval("--worktree"),
+        Act(words=("stop", "@last")),
+    ),
+)
+FAILURES = Story(
+    name="an agent that fails",
+    agent=COUNTING,
+    files={"counter.txt": "0\n", "failing.py": FAILING},
+    acts=(
+        Act(words=(*RUN, "--trust", "--set", "agents=['./failing.py:Failing', '{agent}']"), begins=True),
+        Act(words=("resume", "{run}", "--json")),
+    ),
+)
+TOLD_TO_LEAVE = Story(
+    name="told to leave",
+    agent=LEAVING,
+    acts=(Act(words=RUN, begins=True), Act(words=("resume", "{run}", "--json"))),
 )
 SESSION = Story(
     name="a session",
     agent="true\n",
     acts=(
         Act(words=("session", "start", "Count up.", "--session", ID, "--agent", "claude", *ENOUGH)),
+        _wants_to_stop("The build goes on.", active=False, tasks=("b1",)),
         _wants_to_stop("I looked at it.", active=False),
-        Act(
-            words=_wants_to_stop("", active=True).words,
-            stdin=_wants_to_stop("Now it is.\n<promise>DONE</promise>", active=True).stdin,
-            before=_made_ok,
-        ),
+        replace(_wants_to_stop("Now it is.\n<promise>DONE</promise>", active=True), before=_made_ok),
     ),
 )
-STORIES = (IN_PLACE, GETTING_STUCK, WORKTREE, PEOPLE, SESSION)
+STORIES = (IN_PLACE, GETTING_WORSE, GETTING_STUCK, WORKTREE, PEOPLE, ENDING, FAILURES, TOLD_TO_LEAVE, SESSION)

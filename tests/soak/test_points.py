@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from tests.faults.killing import everywhere, unharmed
 from tests.faults.stage import Story
 from tests.faults.stories import STORIES
+from untilgreen.core.events import Event
+from untilgreen.core.step import Step
 
 pytestmark = pytest.mark.timeout(7200)
+ONLY_WAITING = {"AwaitAnswer", "AwaitResume", "AwaitTurn", "Halt"}
+"""Steps without an effect: nothing is done, or a person at a terminal is waited for."""
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
@@ -24,3 +29,16 @@ def test_a_story_that_is_killed_at_any_point_ends_as_if_nothing_had_happened(
 
     assert faults == []
     assert died == len(known.points)
+
+
+def test_every_step_and_every_event_is_passed_by_some_story(tmp_path: Path) -> None:
+    """Read from the types themselves, so that a new one asks for its place in a story."""
+    wanted = {kind.__name__ for union in (Step, Event) for kind in get_args(union)} - ONLY_WAITING
+    passed = {
+        point.partition("#")[0].split(":", 2)[2]
+        for number, story in enumerate(STORIES)
+        for _, point in unharmed(tmp_path / str(number), story).points
+        if point.startswith(("step:", "append:"))
+    }
+
+    assert wanted - passed == set()

@@ -33,8 +33,9 @@ from untilgreen.engine.runner import Runner
 from untilgreen.engine.seat import INSIDE, Seat
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
+from untilgreen.engine.trouble import worldly
 from untilgreen.engine.veil import secrets_of, veiled
-from untilgreen.errors import ArrivalRefused, JournalError, WorkspaceNotReady, only
+from untilgreen.errors import ArrivalRefused, JournalError, UntilgreenError, WorkspaceNotReady, only
 from untilgreen.journal.file import FileJournal
 from untilgreen.ports import Clock, Workspace
 from untilgreen.process.note import GRACE_SECONDS, end_left_behind
@@ -147,7 +148,9 @@ async def drive(
                 async with bus.notifying() if plan.notify else nullcontext():
                     return await _beside(runner, folder, signals=signals, first=first)
             except BaseExceptionGroup as several:
-                raise only(several) from only(several).__cause__
+                cause = only(several)
+                told_already = isinstance(cause, UntilgreenError)
+                raise cause if told_already else worldly(cause, folder.id) or cause from cause.__cause__
 
 
 class _Place(NamedTuple):

@@ -18,6 +18,7 @@ from untilgreen.engine.bus import Bus
 from untilgreen.engine.parts import Parts
 from untilgreen.engine.perform import perform
 from untilgreen.engine.seat import Seat
+from untilgreen.engine.trouble import worldly
 from untilgreen.engine.veil import without_secrets
 from untilgreen.errors import JournalError, UntilgreenError, only
 from untilgreen.ports import Journal
@@ -62,6 +63,8 @@ class Runner:
             raise
         except Exception as error:
             cause = only(error)
+            if (trouble := worldly(cause, self.state.run)) is not None:
+                raise trouble from cause
             await self._crashed(cause)
             raise cause from cause.__cause__  # its own, not the group around it, which may be itself
         return self.state
