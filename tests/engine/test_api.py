@@ -9,6 +9,7 @@ import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -274,6 +275,27 @@ async def test_a_workspace_of_ones_own_is_used_in_place_of_git(tmp_path: Path) -
     assert (state.outcome, len(state.iterations)) == ("converged", 2)
     assert state.final_snapshot in shelf.kept
     assert [change.path for change in state.iterations[1].changes] == ["count", "done"]
+
+
+async def test_with_a_workspace_of_ones_own_it_is_said_that_integrity_is_off(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "shelf")
+    shelf.root.mkdir()
+    heard: list[str] = []
+    given: dict[str, Any] = {
+        "agent": Worker(laps=1),
+        "gates": [GATE],
+        "workspace": shelf,
+        "warn": heard.append,
+    }
+
+    state = await untilgreen.run("Mend it.", **given)
+    (shelf.root / "done").unlink()
+    await untilgreen.run("Mend it.", settings={"integrity": {"enabled": False}}, **given)
+
+    assert [gate.name for gate in state.plan.gates] == ["done"]
+    assert [sentence[:29] for sentence in heard] == ["Weakened tests are not found "]
+    with pytest.raises(untilgreen.UntilgreenError, match="integrity can't be had here"):
+        await untilgreen.run("Mend it.", settings={"integrity": {"protect": ["tests/**"]}}, **given)
 
 
 def test_the_synchronous_twin_does_the_same(place: Path) -> None:

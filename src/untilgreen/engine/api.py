@@ -61,6 +61,11 @@ class Options(TypedDict, total=False):
     warn: Callable[[str], None]
 
 
+UNGUARDED = (
+    "integrity copies trees out of a git repository, which a workspace object of your own need not have."
+)
+
+
 async def run(task: str, **options: Unpack[Options]) -> RunState:
     """Keep an agent working until its gates are green; the state tells how it ended."""
     async with running(task, **options) as handle:
@@ -114,7 +119,7 @@ async def running(
             flags["detectors"] = [_part(lent, "detector", each) for each in detectors]
         if notify:
             flags["notify"] = [_part(lent, "notifier", each) for each in notify]
-        root = _place(flags, workspace)
+        root = _place(flags, workspace, warn)
         own = Own(
             workspace=workspace if isinstance(workspace, Workspace) else None,
             compose=None if brief is None else partial(_rewritten, brief),
@@ -222,13 +227,21 @@ def _limits(limits: Limits | Table | None) -> dict[str, Any]:
     return {key: "unlimited" if value is None else value for key, value in changed.items()}
 
 
-def _place(flags: dict[str, Any], workspace: str | Path | Table | Workspace | None) -> Path:
+def _place(
+    flags: dict[str, Any],
+    workspace: str | Path | Table | Workspace | None,
+    warn: Callable[[str], None],
+) -> Path:
     """Where the run begins; the spec's workspace table where one is given."""
     if isinstance(workspace, Mapping):
         flags["workspace"] = {key: value for key, value in workspace.items() if key != "root"}
         return Path(workspace.get("root", ".")).resolve()
     if isinstance(workspace, str | Path) or workspace is None:
         return Path(workspace or ".").resolve()
-    # Integrity copies trees out of a repository, which a workspace of one's own need not have.
+    asked = flags.get("integrity")
+    if asked is not None and asked.get("enabled", True):
+        raise ConfigError(f"integrity can't be had here: {UNGUARDED} Leave it out of the settings.")
+    if asked is None:
+        warn(f"Weakened tests are not found out in this run: {UNGUARDED}")
     flags["integrity"] = {"enabled": False}
     return workspace.root.resolve()
