@@ -1,5 +1,6 @@
 """OpenCode, Gemini, Aider, Qwen, Copilot and Goose: how they are started, and what recorded turns come to."""
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -58,7 +59,7 @@ async def test_a_turn_gives_text_and_what_was_done(name: str, tmp_path: Path) ->
     assert any(kind == "edit" and "hello.txt" in text for kind, text in played.shown)
     assert played.stdin == "Make it green."
     assert (played.reply.session is None) == (name == "aider")
-    assert (played.reply.usage.tokens > 0) == (name != "copilot")
+    assert (played.reply.usage.tokens > 0) == (name != "copilot")  # it has a file for that
 
 
 @pytest.mark.parametrize("name", DENYING)
@@ -82,6 +83,38 @@ async def test_a_session_is_continued_by_its_name(name: str, tmp_path: Path) -> 
     assert played.reply.session == session
     if name != "copilot":
         assert 0 < played.reply.usage.tokens < first.reply.usage.tokens
+
+
+def copilot_used(folder: Path, session: str, *records: tuple[int, int, int]) -> dict[str, str]:
+    """A session's file as Copilot CLI 1.0.102 writes it, shortened; and the variable that says where."""
+    names = ("inputTokens", "outputTokens", "cacheReadTokens")
+    usages = [dict(zip(names, record, strict=True)) for record in records]
+    lines = [{"type": "session.start", "data": {"text": "session.usage_record"}}]
+    lines += [{"type": "session.usage_record", "data": {"usage": usage}} for usage in usages]
+    path = folder / "session-state" / session / "events.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines) + '{"type":"session.usage_rec')
+    return {"COPILOT_HOME": str(folder)}
+
+
+async def test_copilot_says_what_it_used_in_the_file_of_its_session(tmp_path: Path) -> None:
+    known = await play(agent("copilot", tmp_path), stream("copilot-done"), tmp_path)
+    session = known.reply.session or ""
+    home = copilot_used(tmp_path / "home", session, (100, 10, 0), (120, 5, 90))
+
+    first = await play(agent("copilot", tmp_path), stream("copilot-done"), tmp_path, BRIEF, **home)
+    assert first.reply.usage == Usage(input_tokens=220, output_tokens=15, cached_tokens=90)
+    copilot_used(tmp_path / "home", session, (100, 10, 0), (120, 5, 90), (130, 7, 120))
+    going_on = brief("copilot", session=session, counted=first.reply.total)
+    second = await play(agent("copilot", tmp_path), stream("copilot-continued"), tmp_path, going_on, **home)
+    assert second.reply.usage == Usage(input_tokens=130, output_tokens=7, cached_tokens=120)
+
+
+async def test_copilot_gets_its_session_from_us_so_that_a_broken_turn_has_one(tmp_path: Path) -> None:
+    played = await play(agent("copilot", tmp_path), "", tmp_path)
+
+    assert played.reply.session is not None
+    assert f"--session-id={played.reply.session}" in played.argv
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,6 @@ NEEDS_ALL = ("goose",)
 """Agents that work only with everything permitted."""
 NO_TOOLS = ("aider",)
 """Agents that offer no tools, and no session either."""
-NO_TOKENS = ("copilot",)
-"""Agents that don't say what they used."""
 WRONG, RIGHT = writes("42\n", "wrong.txt"), writes("42\n")
 TWO_LAPS = [WRONG, {"text": "I wrote it."}, RIGHT, {"text": "Now it is right."}]
 

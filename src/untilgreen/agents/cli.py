@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from anyio import CancelScope, create_task_group, move_on_after, sleep
+from anyio import CancelScope, create_task_group, move_on_after, sleep, to_thread
 from msgspec.structs import replace
 
 from untilgreen.agents.process import Ran, run_cli
@@ -64,6 +64,10 @@ def _unheard(line: str, turn: Turn) -> None:
     """Banners and warnings say nothing about the turn."""
 
 
+def _all_heard(turn: Turn) -> None:
+    """Most agents tell everything while they work."""
+
+
 def _no_status(code: int) -> int | None:
     """Most agents exit with 1 whatever it was."""
 
@@ -79,6 +83,8 @@ class Ears:
     """For what comes on the other stream; without it, that is shown as it comes."""
     status: Callable[[int], int | None] = _no_status
     """The provider's status that an exit code stands for."""
+    end: Callable[[Turn], None] = _all_heard
+    """For what stands in the agent's own files when it has ended."""
 
 
 async def take_turn(
@@ -133,6 +139,7 @@ async def _attempt(about: About, line: CommandLine, brief: Brief, desk: Desk, ea
             group.cancel_scope.cancel()
     if missing is not None:
         raise missing
+    await to_thread.run_sync(ears.end, turn)
     reply = turn.reply(ran, about.permit)
     if scope.cancelled_caught and not reply.ok:
         ending = f"ended after {show_duration(seconds or 0)}, all it had"

@@ -1,24 +1,40 @@
-"""GitHub Copilot CLI: a stream of JSON objects about messages and tools; it says no tokens."""
+"""GitHub Copilot CLI: a stream of JSON objects about messages and tools.
+
+What it used is not in that stream but in the session's own file, one record for each answer of the model.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
+from uuid import uuid4
 
 from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
 from untilgreen.agents.permissions import simple_commands
-from untilgreen.agents.stream import Said
+from untilgreen.agents.stream import Said, read
 from untilgreen.agents.turn import Turn
 from untilgreen.core.brief import Brief
-from untilgreen.core.model import Reply
+from untilgreen.core.model import Reply, Usage
 from untilgreen.ports import Desk
 
 ABOUT = About(
     install="npm install -g @github/copilot",
     login="Start `copilot` and use /login, or set COPILOT_GITHUB_TOKEN.",
     permit="Permit everything with --yolo, or one tool with args = ['--allow-tool', 'shell(make)'].",
-    flags=("--output-format", "--no-auto-update", "--allow-tool", "--allow-all", "--resume", "--model"),
+    flags=(
+        "--output-format",
+        "--no-auto-update",
+        "--allow-tool",
+        "--allow-all",
+        "--resume",
+        "--session-id",
+        "--model",
+    ),
 )
+_RECORD = "session.usage_record"
 _EDITS = ("create", "edit", "str_replace", "apply_patch", "write")
 
 
@@ -33,10 +49,10 @@ class Copilot:
     about: ClassVar[About] = ABOUT
 
     async def work(self, brief: Brief, desk: Desk) -> Reply:
-        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=hear))
+        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=hear, end=count))
 
     def command(self, brief: Brief) -> CommandLine:
-        """What stands on stdin is the prompt."""
+        """What stands on stdin is the prompt; we choose the id, so that it is known however the turn ends."""
         argv = [self.program, "--output-format", "json", "--no-auto-update"]
         if brief.permissions == "all":
             argv.append("--allow-all")
@@ -46,9 +62,9 @@ class Copilot:
                 argv += ["--allow-tool", f"shell({command})"]
         if self.model:
             argv += ["--model", self.model]
-        if brief.session:
-            argv.append(f"--resume={brief.session}")
-        return CommandLine(argv=[*argv, *self.args], stdin=brief.text)
+        session = brief.session or str(uuid4())
+        argv.append(f"--resume={session}" if brief.session else f"--session-id={session}")
+        return CommandLine(argv=[*argv, *self.args], stdin=brief.text, session=session)
 
 
 def hear(event: Said, turn: Turn) -> None:
@@ -73,3 +89,28 @@ def _act(data: Said, turn: Turn) -> None:
     path, command = given.text("path") or given.text("file_path"), given.text("command")
     turn.calls[data.text("toolCallId")] = f"{tool}({command or path})"
     turn.uses(tool, path=path, command=command, edits=_EDITS)
+
+
+def count(turn: Turn) -> None:
+    """Add up what the whole session has used; a version that writes it down elsewhere has used nothing."""
+    records = [said.part("data", "usage") for said in _written(turn) if said.text("type") == _RECORD]
+    if records:
+        turn.total = Usage(
+            input_tokens=sum(each.count("inputTokens") for each in records),
+            output_tokens=sum(each.count("outputTokens") for each in records),
+            cached_tokens=sum(each.count("cacheReadTokens") for each in records),
+        )
+
+
+def _written(turn: Turn) -> Iterator[Said]:
+    """The events of the session's file that may be records."""
+    variables = {**os.environ, **turn.desk.env}
+    home = variables.get("COPILOT_HOME") or Path(variables.get("HOME") or Path.home()) / ".copilot"
+    path = Path(home) / "session-state" / (turn.session or "none") / "events.jsonl"
+    try:
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if _RECORD in line and (said := read(line)) is not None:
+                    yield said
+    except OSError:
+        return
