@@ -10,7 +10,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 BENCHES := $(filter-out bench/_%,$(sort $(wildcard bench/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-agents soak check format bench reference picture clean
+.PHONY: help demo test test-browser test-sandbox test-agents soak check format bench reference picture clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -24,6 +24,7 @@ test: $(READY) ## run every test; the core must be covered to the last branch
 	$(BIN)/coverage report --include='*/untilgreen/core/*' --fail-under=100
 	$(BIN)/pytest tests --ignore=tests/core --ignore=tests/browser --ignore=tests/agents_real --ignore=tests/soak -q -n 2 --inline-snapshot=disable
 	@echo "Left out: tests/browser, which needs chromium; run it with make test-browser."
+	@command -v bwrap >/dev/null || echo "Left out: the tests of the sandbox, which need bubblewrap; run them with make test-sandbox."
 	@$(BIN)/python tests/agents_real/clis.py --left-out
 
 # Debian's chromium, since Playwright's own browsers are a download of hundreds of megabytes.
@@ -32,6 +33,11 @@ test-browser: $(READY) ## look at the HTML report in a real browser; installs ch
 		$(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
 	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(PIP) install --group browser -c constraints.txt
 	$(BIN)/pytest tests/browser -q --inline-snapshot=disable
+
+test-sandbox: $(READY) ## run the tests of the sandbox; installs bubblewrap if need be
+	@command -v bwrap >/dev/null || { echo "Installing bubblewrap"; $(SUDO) apt-get update -qq && \
+		$(SUDO) apt-get install -y -qq --no-install-recommends bubblewrap >/dev/null; }
+	$(BIN)/pytest tests/process/test_sandbox.py tests/surfaces/cli/test_sandbox.py -q -rs -n 2 --inline-snapshot=disable
 
 test-agents: $(READY) ## run real agents against a scripted model; AGENTS="claude codex" only these
 	$(BIN)/python tests/agents_real/clis.py $(AGENTS)

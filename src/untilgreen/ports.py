@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
@@ -29,6 +29,36 @@ def _unheard(activity: Activity) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Mount:
+    """How one path looks from inside of a sandbox: as it is, to be read only, or empty and forgotten."""
+
+    path: Path
+    way: Literal["write", "read", "empty"]
+    source: Path | None = None
+    """What is shown there, where that is not the path itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walls:
+    """A sandbox: everything can be read but what is hidden, and nothing written but what is named."""
+
+    mounts: tuple[Mount, ...] = ()
+    """The deeper path wins, and of two for the same path the later."""
+    env: tuple[str, ...] = ()
+    """Variables of ours that are let in beside the usual ones."""
+    network: bool = True
+
+    def opened(self, *mounts: Mount, env: tuple[str, ...] = ()) -> Walls:
+        """The same with further doors."""
+        return replace(self, mounts=(*self.mounts, *mounts), env=(*self.env, *env))
+
+    def sealed(self) -> Walls:
+        """The same where nothing may be written any more."""
+        shut = (replace(each, way="read") if each.way == "write" else each for each in self.mounts)
+        return replace(self, mounts=tuple(shut))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Desk:
     """Where an agent works: its directory, how long it has, and whom it tells what it does."""
 
@@ -44,6 +74,8 @@ class Desk:
     """Where the raw stream is kept."""
     tree: Path | None = None
     """Where the processes of the turn are noted, so that a later driver can end them."""
+    walls: Walls | None = None
+    """The sandbox that everything of the turn is started in."""
 
 
 async def _nothing() -> str:
@@ -73,6 +105,8 @@ class Site:
     tree: Path | None = None
     """Where the processes of the gate are noted, so that a later driver can end them."""
     env: Mapping[str, str] = field(default_factory=dict)
+    walls: Walls | None = None
+    """The sandbox that everything of the gate is started in."""
 
 
 class Restoration(Struct, frozen=True, kw_only=True, omit_defaults=True):

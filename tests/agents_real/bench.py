@@ -61,12 +61,12 @@ class Hurried:
 
 
 class Bench:
-    def __init__(self, agent: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, agent: str, folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.agent = agent
         self.second = ""
         """Another agent to fall back to."""
         self.project = folder / "project"
-        self.home = folder / "home"
+        self.home = home
         self.state = folder / "state"
         self._mark = f"{os.getpid()}-{folder.name}"
         self._env = monkeypatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +38,8 @@ def bench(agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     ]:
         if variable != "UNTILGREEN_AGENTS_DIR":
             monkeypatch.delenv(variable)
-    bench = Bench(agent, tmp_path, monkeypatch)
-    yield bench
-    assert bench.end_all() == []
+    # Codex can't make its own sandbox, where bubblewrap is installed, with a home below /tmp.
+    with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as home:
+        bench = Bench(agent, tmp_path, Path(home), monkeypatch)
+        yield bench
+        assert bench.end_all() == []

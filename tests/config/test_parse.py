@@ -12,7 +12,7 @@ from untilgreen.config.parse import check, parse
 from untilgreen.config.schema import CommandTable, GateRules, SessionTable, Spec, SpecFile
 from untilgreen.core.defaults import DETECTORS
 from untilgreen.core.limits import Limits
-from untilgreen.core.model import GateSpec, PartSpec
+from untilgreen.core.model import GateSpec, PartSpec, Sandbox
 from untilgreen.core.remedies import RUNGS
 from untilgreen.errors import ConfigError
 
@@ -40,6 +40,7 @@ def test_an_empty_spec_has_the_defaults() -> None:
         limits=Limits(),
         workspace={"mode": "in-place"},
         session=SessionTable(),
+        sandbox=Sandbox(),
         file=SpecFile(),
     )
     assert (spec.file.remedies, spec.file.session, spec.file.leave) == (list(RUNGS), "fresh", "best")

@@ -130,6 +130,7 @@ HONOURED: dict[str, tuple[str, Any]] = {
     "remedies": ("['ask']", lambda plan: plan.remedies == ("ask",)),
     "session": ("'continue'", lambda plan: plan.session == "continue"),
     "workspace": ("{ mode = 'in-place' }", lambda plan: plan.workspace["mode"] == "in-place"),
+    "sandbox": ("'bwrap'", lambda plan: plan.sandbox.mode == "bwrap"),
     "permissions": ("'all'", lambda plan: plan.permissions == "all"),
     "leave": ("'last'", lambda plan: plan.leave == "last"),
     "on_interrupt": ("'rewind'", lambda plan: plan.on_interrupt == "rewind"),

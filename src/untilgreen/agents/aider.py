@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
+from untilgreen.agents.homes import PROVIDERS, Home
 from untilgreen.agents.stream import Said
 from untilgreen.agents.turn import Turn
 from untilgreen.core.brief import Brief
@@ -18,6 +19,8 @@ ABOUT = About(
     login="Set your provider's key, for example ANTHROPIC_API_KEY or OPENAI_API_KEY.",
     permit="Let it run the commands it suggests with --yolo.",
     flags=("--yes-always", "--message-file", "--no-auto-commits", "--no-suggest-shell-commands", "--model"),
+    homes=(Home(place="~", reads=(".aider.conf.yml", ".aider.model.*")),),
+    variables=("AIDER_*", *PROVIDERS),
 )
 _TOKENS = re.compile(
     r"Tokens: ([\d.]+)(k|M)? sent, (?:.*? cache hit, )?([\d.]+)(k|M)? received\.?"

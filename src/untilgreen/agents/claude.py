@@ -8,6 +8,7 @@ from typing import ClassVar
 import msgspec
 
 from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
+from untilgreen.agents.homes import Home
 from untilgreen.agents.permissions import simple_commands
 from untilgreen.agents.stream import Said
 from untilgreen.agents.turn import Turn
@@ -29,6 +30,27 @@ ABOUT = About(
         "--model",
         "--max-budget-usd",
     ),
+    homes=(
+        Home(
+            place="~/.claude",
+            moved=("CLAUDE_CONFIG_DIR", ""),
+            reads=(
+                "settings*.json",
+                "CLAUDE.md",
+                "agents",
+                "commands",
+                "skills",
+                "plugins",
+                "hooks",
+                "rules",
+                "output-styles",
+                ".claude.json",
+            ),
+            writes=("projects/", "todos/", "tasks/", "file-history/", ".credentials.json"),
+        ),
+        Home(place="~", reads=(".claude.json",)),
+    ),
+    variables=("ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "MCP_*", "BASH_*", "API_TIMEOUT_MS"),
 )
 # Ten by default, also for a key that is wrong; what takes longer becomes a pause of ours.
 _ENV = {"CLAUDE_CODE_MAX_RETRIES": "3", "DISABLE_AUTOUPDATER": "1"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from anyio import CancelScope, create_task_group, move_on_after, sleep, to_thread
 from msgspec.structs import replace
 
+from untilgreen.agents.homes import Home, let_in
 from untilgreen.agents.process import Ran, run_cli
 from untilgreen.agents.stream import Said, read
 from untilgreen.agents.turn import GaveUp, Turn
@@ -46,6 +48,10 @@ class About:
     """Arguments that make it print its flags."""
     flags: tuple[str, ...] = ()
     """The flags that we use, all of which its help must name."""
+    homes: tuple[Home, ...] = ()
+    """Its directories, as far as they are let into a sandbox."""
+    variables: tuple[str, ...] = ()
+    """The variables that it heeds, which are let into a sandbox."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +122,9 @@ async def _attempt(about: About, line: CommandLine, brief: Brief, desk: Desk, ea
 
     env = {name: value for name, value in line.env.items() if name not in os.environ}
     env["PWD"] = str(desk.root)  # some believe it more than their directory
+    if desk.walls is not None:
+        walls = let_in(desk.walls, about.homes, about.variables, {**os.environ, **desk.env})
+        desk = dataclasses.replace(desk, walls=walls)
     ran: Ran | None = None
     missing: AgentUnavailable | None = None
     seconds = None if desk.seconds is None else max(desk.seconds * 0.9, desk.seconds - _MARGIN_SECONDS)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
+from untilgreen.agents.homes import Home
 from untilgreen.agents.stream import Said
 from untilgreen.agents.turn import Turn
 from untilgreen.core.brief import Brief
@@ -26,6 +27,24 @@ ABOUT = About(
         "--dangerously-bypass-approvals-and-sandbox",
         "resume",
     ),
+    homes=(
+        Home(
+            place="~/.codex",
+            moved=("CODEX_HOME", ""),
+            reads=(
+                "*config.toml",
+                "AGENTS*.md",
+                "instructions.md",
+                "prompts",
+                "rules",
+                "skills",
+                "hooks.json",
+                "models_cache.json",
+            ),
+            writes=("sessions/", "archived_sessions/", "auth.json"),
+        ),
+    ),
+    variables=("OPENAI_*", "CODEX_*", "AZURE_OPENAI_*"),
 )
 _RETRY = re.compile(r"^(?:reconnecting|retrying)\W+\d+/\d+\s*\(?(.*?)\)?$", re.IGNORECASE | re.DOTALL)
 _REFUSED = ("declined", "rejected", "denied")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from untilgreen.agents.process import Ran, run_cli
 from untilgreen.core.brief import Brief
 from untilgreen.core.model import Reply, Usage
 from untilgreen.errors import ConfigError
-from untilgreen.ports import Activity, Desk
+from untilgreen.ports import Activity, Desk, Mount
 from untilgreen.process.private import private_directory
 
 USAGE_FILE = "UNTILGREEN_USAGE_FILE"
@@ -59,7 +59,10 @@ class CommandAgent:
             prompt_file, usage_file = private / "prompt.md", private / "usage.json"
             argv, placed = self._arguments(brief.text, prompt_file)
             env = {USAGE_FILE: str(usage_file)} | ({SESSION: brief.session} if brief.session else {})
-            ran = await run_cli(argv, desk, stdin=None if placed else brief.text, env=env)
+            walls = desk.walls and desk.walls.opened(Mount(path=private, way="write"))
+            ran = await run_cli(
+                argv, replace(desk, walls=walls), stdin=None if placed else brief.text, env=env
+            )
             used = _used(usage_file, desk.report)
         return _reply(ran, used, desk)
 

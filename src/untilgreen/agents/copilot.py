@@ -13,6 +13,7 @@ from typing import ClassVar
 from uuid import uuid4
 
 from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
+from untilgreen.agents.homes import Home
 from untilgreen.agents.permissions import simple_commands
 from untilgreen.agents.stream import Said, read
 from untilgreen.agents.turn import Turn
@@ -33,6 +34,14 @@ ABOUT = About(
         "--session-id",
         "--model",
     ),
+    homes=(
+        Home(
+            place="~/.copilot",
+            reads=("*.json", "*.md", "hooks", "agents", "skills"),
+            writes=("session-state/", "logs/"),
+        ),
+    ),
+    variables=("COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"),
 )
 _RECORD = "session.usage_record"
 _EDITS = ("create", "edit", "str_replace", "apply_patch", "write")

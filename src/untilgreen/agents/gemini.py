@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
+from untilgreen.agents.homes import Home
 from untilgreen.agents.permissions import simple_commands
 from untilgreen.agents.stream import Said
 from untilgreen.agents.turn import Turn
@@ -19,6 +20,23 @@ ABOUT = About(
     login="Start `gemini` and choose how to log in, or set GEMINI_API_KEY.",
     permit="Permit all with --yolo, or a tool with args = ['--allowed-tools', 'run_shell_command(make)'].",
     flags=("--output-format", "--approval-mode", "--allowed-tools", "--skip-trust", "--resume", "--model"),
+    homes=(
+        Home(
+            place="~/.gemini",
+            reads=(
+                "settings.json",
+                "GEMINI.md",
+                ".env",
+                "commands",
+                "extensions",
+                "policies",
+                "skills",
+                "agents",
+            ),
+            writes=("tmp/", "history/", "projects.json", "oauth_creds.json", "google_accounts.json"),
+        ),
+    ),
+    variables=("GEMINI_*", "GOOGLE_*"),
 )
 MOST_RETRIES = 3
 _RETRY = re.compile(r"Attempt \d+ failed(?: with status (\d+))?[^{]*(.*)")

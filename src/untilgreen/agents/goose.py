@@ -7,6 +7,7 @@ from typing import ClassVar
 from uuid import uuid4
 
 from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
+from untilgreen.agents.homes import ITSELF, PROVIDERS, Home
 from untilgreen.agents.stream import Said
 from untilgreen.agents.turn import Turn
 from untilgreen.core.brief import Brief
@@ -20,6 +21,11 @@ ABOUT = About(
     permit="Permit everything with --yolo.",
     help=("run", "--help"),
     flags=("--output-format", "--instructions", "--name", "--resume", "--with-builtin", "--model", "--quiet"),
+    homes=(
+        Home(place="~/.config/goose", moved=("XDG_CONFIG_HOME", "goose"), reads=("*",)),
+        Home(place="~/.local/share/goose", moved=("XDG_DATA_HOME", "goose"), writes=(ITSELF,)),
+    ),
+    variables=("GOOSE_*", *PROVIDERS),
 )
 _FAILED = "Ran into this error:"
 _EDITS = ("write", "edit", "text_editor", "developer__text_editor")

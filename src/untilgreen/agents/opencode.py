@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
+from untilgreen.agents.homes import ITSELF, PROVIDERS, Home
 from untilgreen.agents.permissions import simple_commands
 from untilgreen.agents.stream import Said
 from untilgreen.agents.turn import Turn
@@ -23,6 +24,18 @@ ABOUT = About(
     permit="Permit everything with --yolo, or more by `permission` in opencode.json.",
     help=("run", "--help"),
     flags=("--format", "--model", "--session", "--print-logs", "--log-level", "--auto"),
+    homes=(
+        Home(place="~/.config/opencode", moved=("XDG_CONFIG_HOME", "opencode"), reads=("*",)),
+        Home(place="~/.cache/opencode", moved=("XDG_CACHE_HOME", "opencode"), reads=("*",)),
+        Home(place="~/.local/state/opencode", moved=("XDG_STATE_HOME", "opencode"), reads=("*",)),
+        Home(
+            place="~/.local/share/opencode",
+            moved=("XDG_DATA_HOME", "opencode"),
+            reads=("bin",),
+            writes=(ITSELF,),
+        ),
+    ),
+    variables=("OPENCODE_*", *PROVIDERS),
 )
 MOST_RETRIES = 3
 _RETRY = re.compile(r'level=ERROR .*message="stream error".*error\.error="(.*)"$')

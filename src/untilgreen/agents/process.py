@@ -48,6 +48,7 @@ async def run_cli(
             longest_line=longest_line,
             silence=desk.silence,
             note=desk.tree,
+            walls=desk.walls,
         )
     except CannotStart as error:
         raise AgentUnavailable(str(error)) from error

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from untilgreen.agents import claude
 from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
+from untilgreen.agents.homes import Home
 from untilgreen.agents.permissions import simple_commands
 from untilgreen.agents.stream import Said
 from untilgreen.agents.turn import Turn
@@ -19,6 +20,14 @@ ABOUT = About(
     login="Start `qwen` and use /auth, or set OPENAI_API_KEY and OPENAI_BASE_URL.",
     permit="Permit all with --yolo, or a tool with args = ['--allowed-tools', 'run_shell_command(make)'].",
     flags=("--output-format", "--approval-mode", "--allowed-tools", "--resume", "--model"),
+    homes=(
+        Home(
+            place="~/.qwen",
+            reads=("settings.json", "QWEN.md", ".env", "commands", "extensions", "skills", "agents"),
+            writes=("tmp/", "projects/", "oauth_creds.json"),
+        ),
+    ),
+    variables=("QWEN_*", "OPENAI_*", "DASHSCOPE_*"),
 )
 
 

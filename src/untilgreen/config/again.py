@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from untilgreen.config.gates import COMMAND
-from untilgreen.core.model import CLAIM_GATE, INTEGRITY_GATE, GateSpec, PartSpec, Plan
+from untilgreen.core.model import CLAIM_GATE, INTEGRITY_GATE, NO_SANDBOX, GateSpec, PartSpec, Plan
 from untilgreen.core.units import UNLIMITED
 
 _AGENT_FORMS = {"command": ("cmd", "command")}
@@ -33,6 +33,7 @@ def values_of(plan: Plan) -> dict[str, Any]:
         "baseline": plan.baseline,
         "labels": dict(plan.labels),
         "workspace": {key: plan.workspace[key] for key in _SETTINGS if key in plan.workspace},
+        "sandbox": _sandbox(plan),
         "limits": _limits(plan),
         "gates": {gate.name: _gate(gate) for gate in plan.gates if not _made_by_us(gate)},
         "integrity": _integrity(plan),
@@ -47,6 +48,14 @@ def _part(part: PartSpec, forms: Mapping[str, tuple[str, str]]) -> str | dict[st
         start, option = forms[name]
         name = f"{start}:{options.pop(option)}"
     return {"use": name, **options} if options else name
+
+
+def _sandbox(plan: Plan) -> str | dict[str, Any]:
+    return NO_SANDBOX if plan.sandbox.mode == NO_SANDBOX else _table(asdict(plan.sandbox))
+
+
+def _table(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
 
 def _limits(plan: Plan) -> dict[str, Any]:

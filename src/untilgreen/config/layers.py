@@ -10,7 +10,7 @@ from typing import Any
 from untilgreen.config.lines import Key, line_of
 from untilgreen.errors import ConfigError
 
-_WORDS = {"strategy": "use", "agent": "use", "workspace": "mode", "session": "mode"}
+_WORDS = {"strategy": "use", "agent": "use", "workspace": "mode", "session": "mode", "sandbox": "mode"}
 """Keys that may be a plain word, and the key of their table that the word stands for."""
 _INSTEAD_OF = {"agent": "agents", "agents": "agent", "task": "task_file", "task_file": "task"}
 """Two ways to say one thing: a later layer that has the one drops the other."""
@@ -143,9 +143,9 @@ def _names(path: tuple[str, ...], table: Mapping[str, Any]) -> bool:
 
 
 def _same_mode(table: Mapping[str, Any], path: tuple[str, ...], value: Mapping[str, Any]) -> bool:
-    """Whether the mode of the workspace is said once more; its options stay then."""
+    """Whether the mode of the workspace or of the sandbox is said once more; its options stay then."""
     below = table.get(path[-1])
-    if path != ("workspace",):
+    if path not in (("workspace",), ("sandbox",)):
         return False
     mode = below.get("mode", value["mode"]) if isinstance(below, Mapping) else below
     return bool(mode == value["mode"])

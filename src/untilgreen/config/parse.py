@@ -11,12 +11,13 @@ import msgspec
 from untilgreen.config.gates import check_gate, gate_of
 from untilgreen.config.layers import Layers
 from untilgreen.config.parts import AGENT_FORMS, NOTIFIER_FORMS, check_part, distinct, part_of, parts_of
+from untilgreen.config.sandbox import check_sandbox, sandbox_of
 from untilgreen.config.schema import FRESH, STRATEGY, IntegrityTable, Spec, SpecFile, kinds_of
 from untilgreen.config.session import check_promise, check_session, session_of
 from untilgreen.config.values import check_known, check_plain, check_type
 from untilgreen.config.workspace import check_workspace, workspace_of
 from untilgreen.core.limits import Limits
-from untilgreen.core.model import IN_PLACE, PartSpec
+from untilgreen.core.model import IN_PLACE, NO_SANDBOX, PartSpec
 from untilgreen.errors import ConfigError
 
 PROFILES = "profiles"
@@ -39,6 +40,7 @@ def parse(layers: Layers, task: str | None, *, needed: bool = True) -> Spec:
         limits=_limits(layers, file.limits),
         workspace=workspace_of(layers, file.workspace),
         session=session_of(file.session),
+        sandbox=sandbox_of(layers, file.sandbox),
         file=file,
     )
 
@@ -59,6 +61,7 @@ def check(layers: Layers) -> None:
     _check_parts(layers, layers.values)
     _check_limits(layers, layers.values.get("limits", {}))
     check_workspace(layers, layers.values.get("workspace", IN_PLACE))
+    check_sandbox(layers, layers.values.get("sandbox", NO_SANDBOX))
     check_session(layers, layers.values.get("session", FRESH))
     if "promise" in layers.values:
         check_promise(layers, ("promise",), layers.values["promise"])

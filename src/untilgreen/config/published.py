@@ -13,13 +13,14 @@ from untilgreen.config.schema import (
     CommandTable,
     GateRules,
     IntegrityTable,
+    SandboxTable,
     SessionTable,
     SpecFile,
     WorkspaceTable,
     defaults_of,
 )
 from untilgreen.core.limits import Limits
-from untilgreen.core.model import IN_PLACE
+from untilgreen.core.model import IN_PLACE, NO_SANDBOX
 from untilgreen.core.units import show_duration
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -47,6 +48,7 @@ def spec_schema() -> Schema:
             "integrity": _table(IntegrityTable, words.INTEGRITY),
             "session": _session(),
             "workspace": _workspace(),
+            "sandbox": _sandbox(),
         }
         for name in ("limits", "gates", "integrity"):
             each["properties"][name] |= {"type": "object", "description": words.SPEC[name]}
@@ -79,6 +81,12 @@ def _workspace() -> Schema:
     table = _table(WorkspaceTable, words.WORKSPACE)
     shape = {"anyOf": [table["properties"]["mode"], table], "default": IN_PLACE}
     return {"description": words.SPEC["workspace"], **shape}
+
+
+def _sandbox() -> Schema:
+    table = _table(SandboxTable, words.SANDBOX)
+    shape = {"anyOf": [table["properties"]["mode"], table], "default": NO_SANDBOX}
+    return {"description": words.SPEC["sandbox"], **shape}
 
 
 def _session() -> Schema:

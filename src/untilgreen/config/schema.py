@@ -10,7 +10,17 @@ from msgspec import Struct, field
 
 from untilgreen.core.defaults import DETECTORS
 from untilgreen.core.limits import Limits
-from untilgreen.core.model import IN_PLACE, WORKTREE, GateSpec, OnFail, PartSpec, Permissions, When
+from untilgreen.core.model import (
+    IN_PLACE,
+    NO_SANDBOX,
+    WORKTREE,
+    GateSpec,
+    OnFail,
+    PartSpec,
+    Permissions,
+    Sandbox,
+    When,
+)
 from untilgreen.core.remedies import RUNGS, Rung
 
 Part = str | dict[str, Any]
@@ -33,6 +43,7 @@ class SpecFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     session: str | dict[str, Any] = FRESH
     permissions: Permissions = "gates"
     workspace: Part = IN_PLACE
+    sandbox: str | dict[str, Any] = NO_SANDBOX
     leave: Literal["best", "last"] = "best"
     on_interrupt: Literal["keep", "rewind"] = "keep"
     promise: str | None = None
@@ -76,6 +87,16 @@ class WorkspaceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     copy: list[str] = field(default_factory=list)
 
 
+class SandboxTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What agents and gates are kept from, and what is let through."""
+
+    mode: Literal["none", "bwrap"] = "none"
+    network: Literal["all", "agents", "none"] = "all"
+    env: list[str] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
+    write: list[str] = field(default_factory=list)
+
+
 class SessionTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether a conversation goes on from lap to lap, and what holds for loops inside an agent's session."""
 
@@ -106,6 +127,7 @@ class Spec(Struct, frozen=True, kw_only=True):
     limits: Limits
     workspace: dict[str, Any]
     session: SessionTable
+    sandbox: Sandbox
     file: SpecFile
 
 

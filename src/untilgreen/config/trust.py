@@ -89,6 +89,9 @@ def _table_lines(table: Mapping[str, Any]) -> Iterator[str]:
         yield f"workspace: {_shown(workspace)}"
     if brief := _brief(table):
         yield f"session brief: {brief}"
+    sandbox = table.get("sandbox")
+    if isinstance(sandbox, Mapping) and set(sandbox) != {"mode"}:
+        yield f"sandbox: {_shown(sandbox)}"
 
 
 def _shown_gate(gate: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ SPEC = {
     "remedies": "What is tried when a run is stuck, one lap each, in this order.",
     "session": "Whether each lap is a new conversation of the agent, or one goes on: a mode, or a table.",
     "workspace": "Where the agent works: a mode, or a table with `mode` and its options.",
+    "sandbox": "What agents and gates are kept from: a mode, or a table with `mode` and its options.",
     "permissions": "What the agent may do by itself: edit files and run the gates, or everything.",
     "leave": "Whose files are left in the directory when a run ends without being green.",
     "on_interrupt": "What becomes of the files of a turn that a crash cut short.",
@@ -66,6 +67,13 @@ WORKSPACE = {
     "mode": "Among your files, or in a worktree of its own.",
     "setup": "Commands that make a worktree ready for the gates.",
     "copy": "Ignored files that a worktree needs, such as .env; paths and patterns, relative to the spec.",
+}
+SANDBOX = {
+    "mode": "Whether agents and gates run in a sandbox of bubblewrap, which writes only to the workspace.",
+    "network": "Who may use the network: everybody, agents but not gates, or nobody.",
+    "env": "Names of variables to let in beside the usual ones; `*` stands for any end.",
+    "read": "Paths to show that are hidden otherwise, such as ~/.npmrc.",
+    "write": "Paths that may be written beside the workspace.",
 }
 INTEGRITY = {
     "enabled": "Whether changed tests are put back and run again before a run may end green.",

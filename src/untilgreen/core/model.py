@@ -27,6 +27,7 @@ ErrorClass = Literal[
     "permission",
     "question",
 ]
+NO_SANDBOX, BWRAP = "none", "bwrap"
 IN_PLACE, WORKTREE = "in-place", "worktree"
 """Where a run works: among the user's files, or in a directory of its own."""
 CLAIM_GATE = "claim"
@@ -137,6 +138,20 @@ class Moment(Struct, frozen=True, kw_only=True):
         return other is not None and self.clock == other.clock and self.seconds < other.seconds
 
 
+class Sandbox(Struct, frozen=True, kw_only=True):
+    """What agents and gates are kept from, whatever they try."""
+
+    mode: Literal["none", "bwrap"] = "none"
+    network: Literal["all", "agents", "none"] = "all"
+    """Who may use the network beside the loopback of their own: everybody, agents but not gates, nobody."""
+    env: tuple[str, ...] = ()
+    """Names of variables that are let in beside the usual ones; `*` stands for any end."""
+    read: tuple[str, ...] = ()
+    """Paths of the home directory, or of another place that is hidden, that are shown."""
+    write: tuple[str, ...] = ()
+    """Paths that may be written beside the workspace."""
+
+
 class Promise(Struct, frozen=True, kw_only=True):
     """What the agent writes to claim that it is done, and from which lap on it is heard."""
 
@@ -167,6 +182,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     baseline: bool = True
     labels: dict[str, str] = field(default_factory=dict)
     workspace: dict[str, Any] = field(default_factory=dict)
+    sandbox: Sandbox = Sandbox()
     template: str = ""
     """What a session is told, with placeholders; empty is the built-in one."""
 

@@ -24,6 +24,7 @@ from untilgreen.engine.clock import SystemClock
 from untilgreen.engine.drive import heeded
 from untilgreen.engine.gating import check_stage, settled
 from untilgreen.engine.parts import Parts
+from untilgreen.engine.walls import enclosure
 from untilgreen.ports import Restoration
 
 MOST_FINDINGS = 200
@@ -66,16 +67,24 @@ class _AsItIs:
 
 
 async def check_gates(
-    loaded: Loaded, start: Path, said: Said, *, rounds: int = 1, signals: bool = False
+    loaded: Loaded,
+    start: Path,
+    said: Said,
+    *,
+    state_dir: Path,
+    rounds: int = 1,
+    signals: bool = False,
 ) -> Checked:
     """Stage by stage, as a run would; each verdict is told as soon as it is there.
 
     More `rounds` on the same files find gates that change their mind. With `signals`, Ctrl-C and its like
-    end the gates with all that they started.
+    end the gates with all that they started. They run in the same sandbox as those of a run would, which
+    hides `state_dir`.
     """
     plan = Plan(
         task=loaded.spec.task,
         gates=loaded.spec.gates,
+        sandbox=loaded.spec.sandbox,
         workspace={wiring.BASE: str(loaded.base), wiring.START: str(start)},
     )
     parts = Parts(
@@ -84,6 +93,7 @@ async def check_gates(
         workspace=_AsItIs(start),
         policy=wiring.policy_of(plan, {}),
         clock=SystemClock(),
+        enclosure=await enclosure(plan, start, state_dir),
     )
     heard: list[int] = []
     found: list[dict[str, Verdict]] = []

@@ -35,6 +35,7 @@ from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
 from untilgreen.engine.trouble import worldly
 from untilgreen.engine.veil import secrets_of, veiled
+from untilgreen.engine.walls import Enclosure, check_possible, enclosure
 from untilgreen.errors import ArrivalRefused, JournalError, UntilgreenError, WorkspaceNotReady, only
 from untilgreen.journal.file import FileJournal
 from untilgreen.ports import Clock, Workspace
@@ -80,6 +81,7 @@ async def start(
     """Make a run out of a plan; nothing is driven yet. `copies` stand for plugin files of the workspace."""
     now, begin = (clock or SystemClock()).now(), Path(plan.workspace[wiring.START])
     root = await git_root(begin)
+    await check_possible(plan)
     if own.workspace is None:
         plan = await worktrees.with_beginning(plan)
     kept, said = veiled(plan)
@@ -141,7 +143,8 @@ async def drive(
         plan = state.plan
         async with _workplace(state, folder, store, tuple(watchers), warn, own) as place:
             parts = _parts(plan, folder, place, clock, tuple(watchers))
-            parts = replace(parts, compose=own.compose or parts.compose, deadline=deadline)
+            walls = await _enclosed(plan, folder, place)
+            parts = replace(parts, compose=own.compose or parts.compose, deadline=deadline, enclosure=walls)
             bus = Bus(listeners, wiring.notifiers_of(plan, wiring.copies_in(plan, folder.code)), warn)
             runner = Runner(FileJournal(folder.journal), parts, seat, bus)
             try:
@@ -199,6 +202,11 @@ async def _settle(workspace: GitWorkspace, warn: Callable[[str], None]) -> None:
             await workspace.settle()
         except WorkspaceNotReady as error:  # what is owed are second names; the snapshots are safe
             warn(str(error))
+
+
+async def _enclosed(plan: Plan, folder: RunFolder, place: _Place) -> Enclosure:
+    worktree = worktrees.worktree_of(plan, folder) if place.kept is not None else None
+    return await enclosure(plan, place.workspace.root, folder.path.parents[1], worktree)
 
 
 def _parts(

@@ -18,7 +18,9 @@ from msgspec import Struct
 
 from untilgreen.engine.store import Store
 from untilgreen.process import cgroup
+from untilgreen.process.ready import NESTED, mend, trouble
 from untilgreen.process.run import Ran, run
+from untilgreen.process.sandbox import INSTALL, PROGRAM
 from untilgreen.process.start import CannotStart
 from untilgreen.workspace.open import git_root
 
@@ -49,7 +51,6 @@ async def machine(store: Store, start: Path) -> AsyncIterator[Row]:
     yield await _workspace(start)
     yield _disk("disk of the workspace", start)
     yield _processes()
-    yield await _sandbox(start)
 
 
 async def ask(argv: list[str], start: Path) -> Ran | None:
@@ -136,16 +137,16 @@ def _processes() -> Row:
     return Row(name="processes", detail="each agent and gate in a cgroup of its own")
 
 
-async def _sandbox(start: Path) -> Row:
-    """Nothing of ours needs one; people who want to fence a `cmd:` agent do."""
-    note = "agents and gates run as you, unless their own tools fence them"
-    if shutil.which("bwrap") is None:
-        return Row(name="sandbox", status="absent", detail=f"bwrap is not installed; {note}")
-    ran = await ask(["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"], start)
-    if ran is None or not ran.ok:
-        why = ran.stderr.strip().splitlines()[-1:] if ran else []
-        fix = "allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1"
-        return Row(
-            name="sandbox", status="warn", detail=" ".join(["bwrap does not work here:", *why]), fix=fix
-        )
-    return Row(name="sandbox", detail=f"bwrap works, for example as cmd:'bwrap … agent'; {note}")
+async def sandbox(*, needed: bool) -> Row:
+    """Whether a sandbox can be made, and another one inside of it; only a spec that asks for one needs it."""
+    bad: Fitness = "fail" if needed else "warn"
+    if sys.platform != "linux" or shutil.which(PROGRAM) is None:
+        detail = "bwrap is not installed" + (", and the spec asks for it" if needed else "")
+        return Row(name="sandbox", status=bad if needed else "absent", detail=detail, fix=INSTALL)
+    if why := await trouble(("true",)):
+        return Row(name="sandbox", status=bad, detail=f"bwrap does not work here: {why}", fix=mend())
+    if why := await trouble(NESTED):
+        detail = f"bwrap works, but not inside of itself, so that Codex can't use its own sandbox: {why}"
+        return Row(name="sandbox", status="warn", detail=detail, fix=f"{mend()}; or run Codex with --yolo")
+    asked = "as the spec asks" if needed else "with --sandbox bwrap"
+    return Row(name="sandbox", detail=f"bwrap works, inside of itself, too; agents and gates use it {asked}")

@@ -15,6 +15,7 @@ from untilgreen.core.decide import Policy
 from untilgreen.core.secrets import Secrets
 from untilgreen.core.state import RunState
 from untilgreen.core.step import Conclude
+from untilgreen.engine.walls import OPEN, Enclosure
 from untilgreen.ports import Activity, Agent, Clock, Gate, Workspace
 
 
@@ -95,6 +96,8 @@ class Parts:
     """What the agent is told."""
     agent_env: Mapping[str, str] = field(default_factory=dict)
     gate_env: Mapping[str, str] = field(default_factory=dict)
+    enclosure: Enclosure = OPEN
+    """The sandbox around agents and gates."""
     secrets: Secrets = field(default_factory=lambda: Secrets(os.environ))
     """What is cut out of every event before it is written."""
     history: History | None = None

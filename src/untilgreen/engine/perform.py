@@ -216,6 +216,7 @@ async def _turn(step: Work, driver: Driver, brief: Brief) -> Reply:
         report=lambda activity: parts.files.report(step.lap, without_secrets(activity, parts.secrets)),
         transcript=parts.files.transcript(step.lap, step.attempt),
         tree=parts.files.tree("turn"),
+        walls=parts.enclosure.agents,
     )
     with anyio.move_on_after(seconds):
         return await agent.work(brief, desk)

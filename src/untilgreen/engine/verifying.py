@@ -24,11 +24,13 @@ from untilgreen.engine.seat import INSIDE
 from untilgreen.engine.store import RunFolder
 from untilgreen.engine.told import told
 from untilgreen.engine.trees import workspace_of
+from untilgreen.engine.walls import enclosure
+from untilgreen.engine.worktrees import worktree_of
 from untilgreen.errors import JournalDamaged, UserError
 from untilgreen.gates.integrity.copies import Copies
 from untilgreen.gates.integrity.rerun import repeated, rerun
 from untilgreen.gates.integrity.tampering import Tampering
-from untilgreen.ports import Site
+from untilgreen.ports import Site, Walls
 from untilgreen.workspace.export import Exporter
 from untilgreen.workspace.git import GitWorkspace
 
@@ -129,6 +131,7 @@ class _Again:
     workspace: GitWorkspace
     scratch: Path
     tree: Path
+    walls: Walls | None
 
     async def verdicts(self) -> AsyncGenerator[tuple[str, Verdict], None]:
         """Gate by gate in one copy, and then whether that owes nothing to weakened tests."""
@@ -160,19 +163,25 @@ class _Again:
             allowed=self.state.allowed,
             tree=self.tree,
             env={INSIDE: self.state.run},
+            walls=self.walls,
         )
 
 
 async def _look(
     state: RunState, lap: Iteration, folder: RunFolder, rows: list[Compared], said: Callable[[Compared], None]
 ) -> None:
+    workspace = await workspace_of(state, folder)
+    worktree = worktree_of(state.plan, folder)
+    there = worktree if worktree is not None and worktree.path.is_dir() else None
+    inside = await enclosure(state.plan, workspace.root, folder.path.parents[1], there)
     again = _Again(
         state=state,
         lap=lap,
         code=wiring.copies_in(state.plan, folder.code),
-        workspace=await workspace_of(state, folder),
+        workspace=workspace,
         scratch=folder.path / "verify",
         tree=folder.tree("verify"),
+        walls=inside.gates,
     )
     async with aclosing(again.verdicts()) as verdicts:
         async for gate, verdict in verdicts:

@@ -82,6 +82,7 @@ def plan_of(loaded: Loaded, start: Path, copies: Mapping[str, Path] | None = Non
         on_interrupt=spec.file.on_interrupt,
         baseline=spec.file.baseline,
         labels=spec.file.labels,
+        sandbox=spec.sandbox,
         workspace={**spec.workspace, BASE: str(base), START: str(start)},
     )
 

@@ -29,8 +29,9 @@ from untilgreen.engine import wiring
 from untilgreen.engine.files import Watcher
 from untilgreen.engine.places import BELOW, COMMIT, DIRTY, FORKED, MORE, REPOSITORY, TREE, in_worktree
 from untilgreen.engine.store import RunFolder, put
+from untilgreen.engine.walls import enclosure
 from untilgreen.errors import WorkspaceNotReady
-from untilgreen.ports import Activity
+from untilgreen.ports import Activity, Walls
 from untilgreen.process.run import run
 from untilgreen.process.start import INSIDE, shell
 from untilgreen.workspace.beginning import Beginning, look
@@ -164,13 +165,14 @@ async def _begin_in_place(state: RunState, folder: RunFolder, warn: Callable[[st
 async def _set_up(worktree: Worktree, plan: Plan, folder: RunFolder, watchers: tuple[Watcher, ...]) -> None:
     await to_thread.run_sync(_copy_all, plan, worktree)
     await _refuse_what_git_would_keep(worktree, plan)
+    walls = (await enclosure(plan, root_of(plan, folder), folder.path.parents[1], worktree)).agents
     for number, command in enumerate(plan.workspace.get("setup", ()), 1):
         for watcher in watchers:
             watcher(Activity(kind="command", text=command))
-        await _run_setup(command, number, plan, folder)
+        await _run_setup(command, number, plan, folder, walls)
 
 
-async def _run_setup(command: str, number: int, plan: Plan, folder: RunFolder) -> None:
+async def _run_setup(command: str, number: int, plan: Plan, folder: RunFolder, walls: Walls | None) -> None:
     seconds = ceiling(plan.limits.lap)
     output = folder.output(0, f"setup-{number}")
     with anyio.move_on_after(seconds) as scope:
@@ -181,6 +183,7 @@ async def _run_setup(command: str, number: int, plan: Plan, folder: RunFolder) -
             merge=True,
             keep=output,
             note=folder.tree("setup"),
+            walls=walls,
         )
         if ran.ok:
             return

@@ -78,6 +78,7 @@ class CommandGate:
                 keep=workspace.output,
                 seconds=workspace.seconds,
                 note=workspace.tree,
+                walls=workspace.walls,
             )
         except Unusable as trouble:
             return Verdict(status="error", findings=(_report_finding(self.report, trouble),))

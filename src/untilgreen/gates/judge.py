@@ -16,7 +16,7 @@ from untilgreen.core.excerpt import trim
 from untilgreen.core.fingerprint import normalise
 from untilgreen.core.model import Finding, Verdict
 from untilgreen.errors import AgentUnavailable, ConfigError
-from untilgreen.ports import Agent, Desk, Site
+from untilgreen.ports import Agent, Desk, Mount, Site
 from untilgreen.process.private import private_directory
 
 LONGEST_DIFF = 60_000
@@ -48,7 +48,14 @@ class JudgeGate:
         diff = await workspace.diff()
         brief = Brief(lap=workspace.lap, text=_question(self.instructions, workspace.task, diff))
         with private_directory("judge", workspace.tree) as empty:
-            desk = Desk(root=empty, env=workspace.env, transcript=workspace.output, tree=workspace.tree)
+            walls = workspace.walls and workspace.walls.opened(Mount(path=empty, way="write"))
+            desk = Desk(
+                root=empty,
+                env=workspace.env,
+                transcript=workspace.output,
+                tree=workspace.tree,
+                walls=walls,
+            )
             try:
                 reply = await self.agent.work(brief, desk)
             except AgentUnavailable as error:

@@ -7,11 +7,13 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from anyio import current_time
 
 from untilgreen.core.secrets import Secrets
+from untilgreen.ports import Walls
 from untilgreen.process.adoption import housed
 from untilgreen.process.capture import LONGEST_LINE, Output
 from untilgreen.process.note import forget
@@ -77,6 +79,7 @@ async def run(
     grace: float = GRACE_SECONDS,
     linger: float = LINGER_SECONDS,
     fence: bool = True,
+    walls: Walls | None = None,
 ) -> Ran:
     """Run a command (without a shell; `start.shell` makes one) in a session of its own.
 
@@ -84,7 +87,8 @@ async def run(
     `keep_errors` are files for all of it, written anew. After `silence` seconds without output the command
     counts as stalled and is ended, and after `seconds` in all as late. `note` tells a later driver what runs.
     On cancellation the tree is ended, its last words are kept, and the cancellation goes on; that takes at
-    most twice `grace`, and some seconds for what resists. `fence=False` does without a cgroup.
+    most twice `grace`, and some seconds for what resists. `fence=False` does without a cgroup. `walls` are
+    the sandbox that it runs in; then only some of our variables come along.
     """
     began = current_time()
     pulse = Pulse(began)
@@ -92,10 +96,8 @@ async def run(
     with ExitStack() as stack:
         output = stack.enter_context(Output(keep, on_line, longest_line, secrets))
         errors = stack.enter_context(Output(keep_errors, on_error_line, longest_line, secrets))
-        given = stdin is not None
-        child = await start(
-            argv, cwd=cwd, env=env or {}, has_input=given, merge=merge, note=note, fence=fence
-        )
+        begin = partial(start, argv, cwd=cwd, env=env or {}, walls=walls)
+        child = await begin(has_input=stdin is not None, merge=merge, note=note, fence=fence)
         sinks = zip(child.ours[1:], (output, errors), strict=False)
         streams = [Stream(handle, sink.take, pulse) for handle, sink in sinks]
         stack.enter_context(housed())

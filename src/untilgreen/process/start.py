@@ -20,9 +20,11 @@ from anyio import CancelScope, to_thread
 
 from untilgreen.crash import passing
 from untilgreen.errors import UntilgreenError
+from untilgreen.ports import Walls
 from untilgreen.process import cgroup
 from untilgreen.process.child import Waited
 from untilgreen.process.note import forget, write_note
+from untilgreen.process.sandbox import enclosed, inherited
 from untilgreen.process.table import era, find
 from untilgreen.process.tree import MARK, Trace, Tree, chain, new_mark
 
@@ -73,20 +75,23 @@ async def start(
     merge: bool,
     note: Path | None,
     fence: bool,
+    walls: Walls | None = None,
 ) -> Child:
     """Start the shell that waits to become the command."""
     mark = new_mark()
+    environ = {INSIDE: "1", **(os.environ if walls is None else inherited(os.environ, walls)), **env}
+    command = argv if walls is None else enclosed(argv, walls, cwd, environ)
     pipes = _Pipes.make(merge=merge)
     home = cgroup.make(mark) if fence else None
     try:
         process = Waited(
             Popen(  # noqa: ASYNC220 - it returns as soon as the shell is there, and a thread would not be faster
-                [*_launcher(has_input), *argv],
+                [*_launcher(has_input), *command],
                 stdin=pipes.theirs[0],
                 stdout=pipes.theirs[1],
                 stderr=STDOUT if merge else pipes.theirs[2],
                 cwd=cwd,
-                env={INSIDE: "1", **os.environ, **env, MARK: chain(mark, os.environ.get(MARK, ""))},
+                env={**environ, MARK: chain(mark, os.environ.get(MARK, ""))},
                 start_new_session=True,
             )
         )
@@ -99,7 +104,7 @@ async def start(
     finally:
         pipes.close(pipes.theirs)
     try:
-        trace = await to_thread.run_sync(_fence, process.pid, mark, home, note)
+        trace = await to_thread.run_sync(_fence, process.pid, mark, home, note, walls is not None)
     except BaseException:
         pipes.close(pipes.ours)
         with CancelScope(shield=True):
@@ -128,7 +133,7 @@ def _launcher(has_input: bool) -> list[str]:
     return ["/bin/sh", "-c", _WAIT if has_input else _WAIT + _NO_INPUT, "untilgreen"]
 
 
-def _fence(pid: int, mark: str, home: Path | None, note: Path | None) -> Trace:
+def _fence(pid: int, mark: str, home: Path | None, note: Path | None, walled: bool) -> Trace:
     """Both steps touch the disk or the kernel's locks and take milliseconds, so they run in a thread."""
     if home is not None and not cgroup.join(home, pid):
         _take_away(home)
@@ -141,6 +146,7 @@ def _fence(pid: int, mark: str, home: Path | None, note: Path | None) -> Trace:
         group=pid,
         era=era(),
         cgroup=str(home) if home else None,
+        walled=walled,
     )
     if note is not None:
         write_note(note, trace)

@@ -42,6 +42,8 @@ class Trace(Struct, frozen=True, kw_only=True, omit_defaults=True):
     group: int
     era: str
     cgroup: str | None = None
+    walled: bool = False
+    """Whether the first process is a sandbox: if it goes, all in it are killed before they can follow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,13 +120,18 @@ class Tree:
             if not alive:
                 break
             asked.update(alive)
-            for seen in alive:
+            for seen in self._polite(alive):
                 send(seen, signum)
                 if _CONTINUE is not None:  # a stopped process can't follow before it goes on
                     send(seen, _CONTINUE)
             with move_on_after(grace):
                 await self._gone()
         return await self.kill(asked)
+
+    def _polite(self, alive: Collection[Seen]) -> list[Seen]:
+        """Whom to ask: a sandbox ends by itself after the last one in it."""
+        inside = [seen for seen in alive if seen.pid != self.trace.pid]
+        return inside if self.trace.walled and inside else list(alive)
 
     async def _gone(self) -> None:
         pace = _FIRST_PACE

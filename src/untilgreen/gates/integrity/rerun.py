@@ -19,7 +19,7 @@ from untilgreen.core.model import (
 )
 from untilgreen.core.standing import out_of_time
 from untilgreen.gates.integrity.copies import Copy
-from untilgreen.ports import Gate, Site, allowance
+from untilgreen.ports import Gate, Mount, Site, allowance
 
 Make: TypeAlias = Callable[[GateSpec], Gate]
 Verdicts: TypeAlias = dict[str, Verdict]
@@ -48,7 +48,9 @@ def seconds(gates: Sequence[GateSpec]) -> float | None:
 
 async def rerun(gates: Sequence[GateSpec], make: Make, copy: Copy, below: str, site: Site) -> Verdicts:
     """One after the other, all of them: what is red early must not hide what is red later."""
-    place = replace(site, root=copy.path / below, output=None, env={**copy.env(), **site.env})
+    walls = site.walls and site.walls.opened(Mount(path=copy.path, way="write"))
+    env = {**copy.env(), **site.env}
+    place = replace(site, root=copy.path / below, output=None, env=env, walls=walls)
     found: Verdicts = {}
     for spec in gates:
         gate = make(with_fields(spec, options=copy.relocated(spec.options)))

@@ -73,7 +73,14 @@ async def _called(case: Case, site: Site) -> list[tuple[str, str]]:
     ran: Ran | None = None
     env = {"PYTHONDONTWRITEBYTECODE": "1", **site.env}
     with anyio.move_on_after(duration(case.timeout)):
-        ran = await run(shell(case.run), cwd=site.root, env=env, stdin=case.stdin.encode(), note=site.tree)
+        ran = await run(
+            shell(case.run),
+            cwd=site.root,
+            env=env,
+            stdin=case.stdin.encode(),
+            note=site.tree,
+            walls=site.walls,
+        )
     if ran is None:
         return [("timeout", f"It was ended after {case.timeout}.")]
     return list(_wrong(case, ran, site.root))

@@ -66,7 +66,9 @@ def check(
         version_line()
 
     async def look() -> Checked:
-        return await check_gates(loaded, place.start, said, rounds=repeat, signals=True)
+        return await check_gates(
+            loaded, place.start, said, state_dir=place.store().state_dir, rounds=repeat, signals=True
+        )
 
     return _concluded(anyio.run(look), repeat, json=json)
 

@@ -13,8 +13,8 @@ import anyio
 
 from untilgreen.config.load import Loaded
 from untilgreen.core.exits import NOT_GREEN, OK
-from untilgreen.core.model import GateSpec
-from untilgreen.engine.health import Row, ask, machine, version_in
+from untilgreen.core.model import NO_SANDBOX, GateSpec
+from untilgreen.engine.health import Row, ask, machine, sandbox, version_in
 from untilgreen.engine.trust import TrustBook, Untrusted
 from untilgreen.engine.wiring import check_installed
 from untilgreen.errors import UserError
@@ -68,6 +68,7 @@ async def _rows(spec: SpecFlags, place: Place) -> AsyncIterator[Row]:
         yield _spec(loaded, place)
     except UserError as error:
         yield Row(name="spec", status="fail", detail=str(error), fix="correct it; untilgreen config show")
+    yield await sandbox(needed=loaded is not None and loaded.spec.sandbox.mode != NO_SANDBOX)
     wanted = [agent.use or agent.name for agent in loaded.spec.agents] if loaded else []
     async for row in _agents(wanted, start):
         yield row

@@ -99,6 +99,12 @@ class SpecFlags:
         bool, Parameter(help="Work in a worktree of its own; `untilgreen apply` brings the result here.")
     ] = False
     in_place: Annotated[bool, Parameter(help="Work in this directory, whatever the spec says.")] = False
+    sandbox: Annotated[
+        str | None,
+        Parameter(
+            help="Keep agent and gates in a sandbox, which writes only to the workspace: bwrap, or none."
+        ),
+    ] = None
     profile: Annotated[
         str | None, Parameter(completer=completing.profiles, help="Use this profile of the spec.")
     ] = None
@@ -179,6 +185,8 @@ class SpecFlags:
             from untilgreen.config.written import gates_from
 
             flags["gates"] = gates_from(self.gate)
+        if self.sandbox is not None:
+            flags["sandbox"] = {"mode": self.sandbox}
         if self.worktree and self.in_place:
             raise UserError("A run works in a worktree or in place. Keep one of --worktree and --in-place.")
         if self.worktree or self.in_place:

@@ -57,7 +57,8 @@ def plan(
     say.spec(settings(loaded))
     say.agents(agents)
     say.baseline()
-    checked = anyio.run(lambda: check_gates(loaded, place.start, say.verdict, signals=True))
+    kept = place.store().state_dir
+    checked = anyio.run(lambda: check_gates(loaded, place.start, say.verdict, state_dir=kept, signals=True))
     code = 128 + checked.signal if checked.signal else GATE if checked.broken else OK
     say.end(planned, checked, worst, code)
     return code

@@ -1,0 +1,28 @@
+"""Each real agent inside of the sandbox: it works, its conversations last, and nothing else does."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.agents_real.bench import TWO_LAPS, Bench, of
+from untilgreen.core.events import TurnEnded
+from untilgreen.core.model import Outcome
+
+pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed: bwrap")
+SANDBOX = {"mode": "bwrap", "network": "agents", "env": ["SCRIPTED_KEY", "AGENT_BENCH"]}
+
+
+@pytest.mark.parametrize("session", ["fresh", "continue"])
+def test_a_wrong_lap_is_followed_by_a_right_one(bench: Bench, session: str) -> None:
+    (bench.home / ".ssh").mkdir()
+    with bench.model(TWO_LAPS):
+        state, events = bench.run(session=session, sandbox=SANDBOX)
+
+    assert (state.outcome, len(state.iterations)) == (Outcome.CONVERGED, 2), state.reason
+    first, second = (turn.reply for turn in of(TurnEnded, events))
+    assert "I wrote it." in first.text
+    assert "Now it is right." in second.text
+    if first.session:
+        assert (first.session == second.session) == (session == "continue")
