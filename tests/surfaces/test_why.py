@@ -117,6 +117,7 @@ def test_a_waiting_run_names_a_command_for_each_answer() -> None:
     commands = [way.command for way in reasons(run.state).ways]
 
     assert commands[:2] == ["untilgreen answer r1 continue", "untilgreen answer r1 accept"]
+    assert "untilgreen answer r1 rollback 1" in commands
     assert commands[-1] == "untilgreen resume r1"
 
 
@@ -134,9 +135,31 @@ def test_a_green_run_needs_no_change_and_is_not_tried_again() -> None:
 def test_an_agent_that_can_not_be_used_is_named_with_its_reason() -> None:
     run = Run(gate("tests"))
     run.offer()
-    run.record(Halted(at=run.state.now, cause="auth", detail="log in with `claude login`"))
+    run.record(Halted(at=run.state.now, cause="auth", detail="log in with `claude login`."))
 
-    assert reasons(run.state).change[0] == "The agent can't be used: log in with `claude login`."
+    told = reasons(run.state)
+
+    assert told.change[0] == "The agent can't be used: log in with `claude login`."
+    assert told.ways[0].command == f"untilgreen doctor --agent {run.state.agent}"
+
+
+def test_a_run_that_was_blocked_before_its_first_lap_names_the_gates_to_mend() -> None:
+    """A fork would put the files of lap 0 back, and undo what was mended."""
+    run = Run(
+        gate("tests", options={"run": "pytest -q"}, on_fail="stop"),
+        gate("lint", options={"run": "ruff check"}),
+        gate("test -e a", options={"run": "test -e a"}),
+        baseline=True,
+    )
+    run.lap(Turn(verdicts={"tests": red("a"), "lint": PASS, "test -e a": red("exit code 1")}))
+    run.end()
+
+    told = reasons(run.state)
+
+    assert told.status == "blocked"
+    assert [way.command for way in told.ways] == [
+        "untilgreen check --gate 'tests=pytest -q' --gate 'test -e a'"
+    ]
 
 
 def test_no_escape_sequence_of_a_gate_or_an_agent_reaches_the_reader() -> None:

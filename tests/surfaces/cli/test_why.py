@@ -33,3 +33,14 @@ def test_why_tells_people_in_a_few_sections(cli: Cli, said: Say) -> None:
     assert told.code == 0
     assert told.out.startswith("converged: all required gates pass in lap 1\n")
     assert f"check that it still holds:\n    untilgreen verify {cli.ids[0]}" in told.out
+
+
+def test_a_claim_that_nothing_checked_is_sent_to_a_gate_and_no_remedy_is_missed(cli: Cli, said: Say) -> None:
+    cli("run", "Mend it.", "--agent", cli.agent("echo '<promise>DONE</promise>'\n"), "--promise", "DONE")
+
+    told = said("why").out
+
+    assert told.startswith("claimed: ")
+    assert "let a gate look at it:\n    untilgreen check --gate COMMAND" in told
+    assert "noop (nudge) in lap 1: no file changed" in told
+    assert "What was tried against it" not in told

@@ -58,6 +58,7 @@ def follow(run: Run = "@last", /, *, place: Place = HERE, json: Json = False, pl
     if json:
         out_json(result.as_json(state, head))
     else:
+        tell("")
         summarise(state, place.flags)
     return exit_code(state)
 

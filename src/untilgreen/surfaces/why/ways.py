@@ -10,7 +10,8 @@ from msgspec import Struct
 from untilgreen.core.decision import Finish
 from untilgreen.core.limits import ceiling
 from untilgreen.core.model import WORKTREE, Outcome
-from untilgreen.core.receive import APPROVE, REJECT
+from untilgreen.core.receive import APPROVE, REJECT, ROLLBACK
+from untilgreen.core.receive import SWITCH as AGENT
 from untilgreen.core.remedies import SWITCH
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import RunState
@@ -57,7 +58,7 @@ def changes(state: RunState, signals: tuple[Signal, ...], red: list[str]) -> tup
     if state.outcome is Outcome.BLOCKED and red:
         found.append(f"{_listed(red)} must pass before an agent is worth its money: mend that by hand.")
     if state.halted is not None:
-        found.append(f"The agent can't be used: {state.halted.detail or state.halted.cause}.")
+        found.append(f"The agent can't be used: {(state.halted.detail or state.halted.cause).rstrip('.')}.")
     if red and state.outcome is not Outcome.BLOCKED:
         found.append(f"For green, {_listed(red)} {'has' if len(red) == 1 else 'have'} to pass.")
     return tuple(dict.fromkeys(found))
@@ -73,8 +74,12 @@ def ways(state: RunState, flags: str) -> tuple[Way, ...]:
         return (*(_answer(state, each, flags) for each in (APPROVE, REJECT)), go_on)
     if state.asked is not None:
         return (*(_answer(state, each, flags) for each in state.asked.choices), go_on)
+    end = Way(what="end it", command=f"untilgreen cancel {run}")
+    if state.halted is not None:
+        look = f"untilgreen doctor --agent {shlex.quote(state.agent)}"
+        return (Way(what="see what the agent lacks", command=look), go_on, end)
     note = Way(what="tell the agent what you know", command=f"untilgreen steer {state.run} 'NOTE'{flags}")
-    return (go_on, note, Way(what="end it", command=f"untilgreen cancel {run}"))
+    return (go_on, note, end)
 
 
 def _after_the_end(state: RunState, flags: str) -> tuple[Way, ...]:
@@ -86,14 +91,38 @@ def _after_the_end(state: RunState, flags: str) -> tuple[Way, ...]:
     ]
     if state.plan.workspace.get("mode") == WORKTREE:
         found.insert(0, Way(what="bring it into your files", command=f"untilgreen apply {run}"))
+    if state.outcome is Outcome.CLAIMED:
+        found.insert(0, Way(what="let a gate look at it", command="untilgreen check --gate COMMAND"))
     if state.outcome in (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED):
         return tuple(found)
+    if state.outcome is Outcome.BLOCKED and not state.iterations:
+        return tuple(_mended(state))
     return (*_again(state, flags), *found)
 
 
+def _mended(state: RunState) -> Iterator[Way]:
+    """Before the first lap there is nothing to go on from: the gates first, then the same command again."""
+    verdicts = state.last.verdicts if state.last else {}
+    commands = [
+        shlex.quote(run if gate.name == (run := str(gate.options["run"])) else f"{gate.name}={run}")
+        for gate in state.plan.gates
+        if gate.name in verdicts and verdicts[gate.name].status in ("fail", "error") and "run" in gate.options
+    ]
+    flags = "".join(f" --gate {each}" for each in commands)
+    yield Way(what="run what is red until it is mended, then start again", command=f"untilgreen check{flags}")
+
+
 def _answer(state: RunState, choice: str, flags: str) -> Way:
-    word = shlex.quote(choice)
+    word = shlex.join([choice, *_needed(state, choice)])
     return Way(what=f"answer {choice!r}", command=f"untilgreen answer {state.run} {word}{flags}")
+
+
+def _needed(state: RunState, choice: str) -> list[str]:
+    """What has to stand behind an answer: the best lap, or the first other agent."""
+    if choice == ROLLBACK:
+        return [str(state.best.lap if state.best else 0)]
+    others = [name for name in state.plan.agent_names() if name != state.agent]
+    return others[:1] if choice == AGENT else []
 
 
 def _again(state: RunState, flags: str) -> Iterator[Way]:

@@ -70,7 +70,7 @@ def _lap(lap: LapSeen) -> str:
 
 def _rungs(told: Reasons) -> list[str]:
     lines = [rung_words(rung) for rung in told.tried]
-    if told.tried or told.signals:
+    if told.tried or (told.signals and told.change):
         untried = ", ".join(told.untried)
         lines.append(f"not tried: {inert(untried)}" if untried else "no rung is left")
     return lines
@@ -78,8 +78,8 @@ def _rungs(told: Reasons) -> list[str]:
 
 def signal_words(signal: Signal) -> str:
     """What a detector saw, and where."""
-    laps = ", ".join(map(str, signal.laps))
-    return f"{inert(signal.kind)} ({signal.strength}) in laps {laps}: {short(signal.evidence, WIDTH)}"
+    laps = f"lap{'' if len(signal.laps) == 1 else 's'} {', '.join(map(str, signal.laps))}"
+    return f"{inert(signal.kind)} ({signal.strength}) in {laps}: {short(signal.evidence, WIDTH)}"
 
 
 def rung_words(rung: RungTried) -> str:
