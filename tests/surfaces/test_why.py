@@ -148,18 +148,16 @@ def test_a_run_that_was_blocked_before_its_first_lap_names_the_gates_to_mend() -
     run = Run(
         gate("tests", options={"run": "pytest -q"}, on_fail="stop"),
         gate("lint", options={"run": "ruff check"}),
-        gate("test -e a", options={"run": "test -e a"}),
+        gate("make", options={"run": "make"}),
         baseline=True,
     )
-    run.lap(Turn(verdicts={"tests": red("a"), "lint": PASS, "test -e a": red("exit code 1")}))
+    run.lap(tests=red("a"), lint=PASS, make=red("exit code 1"))
     run.end()
 
     told = reasons(run.state)
 
     assert told.status == "blocked"
-    assert [way.command for way in told.ways] == [
-        "untilgreen check --gate 'tests=pytest -q' --gate 'test -e a'"
-    ]
+    assert [way.command for way in told.ways] == ["untilgreen check --gate 'tests=pytest -q' --gate make"]
 
 
 def test_no_escape_sequence_of_a_gate_or_an_agent_reaches_the_reader() -> None:
