@@ -13,7 +13,8 @@ from platformdirs import user_state_path
 
 from untilgreen.core.events import RunStarted
 from untilgreen.core.model import Plan
-from untilgreen.engine.store import Meta, RunFolder, Store, default_state_dir, put
+from untilgreen.engine.catalogue import Meta
+from untilgreen.engine.store import RunFolder, Store, default_state_dir, put
 from untilgreen.errors import UserError
 from untilgreen.journal.codec import End, encode
 

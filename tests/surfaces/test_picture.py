@@ -2,7 +2,8 @@
 
 from tests.core.helpers import PASS, Run, gate, red
 from untilgreen.core.strategies.fixed import Fixed
-from untilgreen.surfaces.picture import picture, spark
+from untilgreen.surfaces.bars import spark
+from untilgreen.surfaces.picture import picture
 from untilgreen.surfaces.text import places
 from untilgreen.testing import story
 

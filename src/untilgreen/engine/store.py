@@ -9,18 +9,17 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
-from untilgreen.core.events import RunStarted
 from untilgreen.crash import passing
+from untilgreen.engine.catalogue import Catalogue, Meta, reach
 from untilgreen.errors import JournalError, UserError
 from untilgreen.home import state_dir
-from untilgreen.journal.codec import decode
-from untilgreen.journal.disk import sync_folder
+from untilgreen.journal.durable import sync_folder
 from untilgreen.workspace.remove import remove_tree
 
 LAST = "@last"
@@ -34,19 +33,6 @@ _AS_MEANT = str.maketrans("oil", "011")
 _ID = re.compile(rf"[{_LETTERS}]{{9,}}")
 _SHOWN = 10
 _GONE = ".gone-"
-
-
-class Meta(Struct, frozen=True, kw_only=True):
-    """What a list of runs needs to know about each; the journal's first event knows it, too."""
-
-    workspace: str = ""
-    git_root: str = ""
-    title: str = ""
-
-    def in_reach(self, directory: Path) -> bool:
-        """Whether somebody in that directory would call it a run of theirs."""
-        roots = [Path(root) for root in (self.workspace, self.git_root) if root]
-        return any(directory.is_relative_to(root) for root in roots)
 
 
 @dataclass(frozen=True)
@@ -131,6 +117,9 @@ class RunFolder:
         return self.path / "meta.json"
 
     def _from_the_journal(self) -> Meta:
+        from untilgreen.core.events import RunStarted  # noqa: PLC0415 - seldom needed, and slow to load
+        from untilgreen.journal.codec import decode  # noqa: PLC0415 - the same
+
         try:
             with self.journal.open("rb") as file:
                 events, _ = decode(file.readline() + file.readline(), name=str(self.journal))
@@ -169,16 +158,36 @@ class Store:
             sync_folder(self._runs)
         return run
 
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """What is remembered about all of them."""
+        return Catalogue(self.state_dir)
+
     def runs(self, workspace: Path | None = None) -> list[RunFolder]:
         """Every run, or those of a workspace, newest first."""
-        with self.used():
-            paths = sorted(self._runs.iterdir(), reverse=True) if self._runs.exists() else []
-        found = [RunFolder(path) for path in paths if _ID.fullmatch(path.name)]
-        found = [run for run in found if run.complete]
+        found, known = [], self.catalogue
+        for name, inode in self._names():
+            run = RunFolder(self._runs / name)
+            if not known.knows(name, inode):
+                if not run.complete:
+                    continue
+                known.learn(run, inode)
+            found.append(run)
+        known.keep(run.id for run in found)
+        known.save()
         if workspace is None:
             return found
-        here = workspace.resolve()
-        return [run for run in found if run.meta().in_reach(here)]
+        roots = reach(workspace.resolve())
+        return [run for run in found if not roots.isdisjoint(known.meta(run).roots)]
+
+    def _names(self) -> list[tuple[str, int]]:
+        """What is called like a run, the newest first, with the inode of its folder."""
+        with self.used():
+            if not self._runs.exists():
+                return []
+            with os.scandir(self._runs) as entries:
+                found = [(each.name, each.inode()) for each in entries if _ID.fullmatch(each.name)]
+        return sorted(found, reverse=True)
 
     def forget(self, run: RunFolder) -> None:
         """Remove a run's folder; by a rename first, so that nobody ever meets half of it."""
@@ -200,7 +209,8 @@ class Store:
         if text == LAST:
             return self._last(workspace.resolve())
         wanted = text.strip().lower().translate(_AS_MEANT)
-        fitting = [run for run in self.runs() if wanted and run.id.startswith(wanted)]
+        names = [name for name, _ in self._names() if wanted and name.startswith(wanted)]
+        fitting = [run for name in names if (run := RunFolder(self._runs / name)).complete]
         exact = [run for run in fitting if run.id == wanted]
         if len(fitting) == 1 or exact:
             return (exact or fitting)[0]
@@ -222,7 +232,7 @@ class Store:
     def _last(self, here: Path) -> RunFolder:
         """Runs that were started right here come before others of the same repository."""
         near = self.runs(here)
-        exact = [run for run in near if run.meta().workspace == str(here)]
+        exact = [run for run in near if self.catalogue.meta(run).workspace == str(here)]
         if not near:
             raise UserError(
                 f"No run was started in {here} yet. Start one with `untilgreen run`, "
@@ -231,7 +241,7 @@ class Store:
         return (exact or near)[0]
 
     def _unknown(self, text: str, wanted: str) -> str:
-        close = difflib.get_close_matches(wanted, [run.id for run in self.runs()], n=1)
+        close = difflib.get_close_matches(wanted, [name for name, _ in self._names()], n=1)
         guess = f" Did you mean {close[0]!r}?" if close else ""
         return f"There is no run {text!r}.{guess} `untilgreen list --all` shows all runs."
 

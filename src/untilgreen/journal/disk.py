@@ -1,4 +1,4 @@
-"""A journal's file: read without waiting for anybody, and made known to its folder for good."""
+"""A journal's file, read without waiting for anybody."""
 
 from __future__ import annotations
 
@@ -26,13 +26,3 @@ def read(path: Path, end: End = End()) -> tuple[list[Event], End]:  # noqa: B008
     except OSError as error:
         raise JournalError(f"{path} can't be read: {error.strerror}. Mend that and try again.") from error
     return decode(data, end, name=str(path))
-
-
-def sync_folder(folder: Path) -> None:
-    """A new file is only safe when its folder knows it for good."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

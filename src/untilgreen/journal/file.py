@@ -15,7 +15,8 @@ from untilgreen.core.events import Event, RunFinished
 from untilgreen.crash import passing
 from untilgreen.errors import JournalError
 from untilgreen.journal.codec import End, decode, encode, seal
-from untilgreen.journal.disk import read, sync_folder
+from untilgreen.journal.disk import read
+from untilgreen.journal.durable import sync_folder
 
 POLL_SECONDS = 0.1
 

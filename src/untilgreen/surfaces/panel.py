@@ -11,7 +11,8 @@ from untilgreen.core.model import GateSpec, Verdict
 from untilgreen.core.progress import Overview, Progress
 from untilgreen.core.state import RunState
 from untilgreen.core.units import show_duration
-from untilgreen.surfaces.picture import laps_of, spark
+from untilgreen.surfaces.bars import spark
+from untilgreen.surfaces.picture import laps_of
 from untilgreen.surfaces.render import ASCII_MARKS, MARKS, agent_words
 from untilgreen.surfaces.text import inert, places, short
 

@@ -7,8 +7,6 @@ from untilgreen.core.state import Iteration, RunState
 from untilgreen.surfaces.render import ASCII_MARKS, MARKS
 from untilgreen.surfaces.text import padded, places, short
 
-BLOCKS = "▁▂▃▄▅▆▇█"
-ASCII_BLOCKS = "0123456789"
 LONGEST_NAME = 24
 
 
@@ -38,12 +36,6 @@ def picture(state: RunState, *, width: int = 80, ascii_only: bool = False) -> st
     ]
     note = [f"({hidden} earlier laps not shown)"] if hidden else []
     return "\n".join([*(line.rstrip() for line in lines), *note])
-
-
-def spark(scores: list[float], *, ascii_only: bool = False) -> str:
-    """Scores as a line of little bars."""
-    blocks = ASCII_BLOCKS if ascii_only else BLOCKS
-    return "".join(blocks[min(len(blocks) - 1, int(score * len(blocks)))] for score in scores)
 
 
 def _column(state: RunState, lap: Iteration, ascii_only: bool) -> list[str]:

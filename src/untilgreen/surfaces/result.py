@@ -12,6 +12,7 @@ from untilgreen.core.state import Iteration, RunState
 from untilgreen.core.step import undecided
 from untilgreen.core.units import several, show_duration
 from untilgreen.engine.places import DIRTY, FORKED, MORE, branch_of, in_worktree
+from untilgreen.engine.told import status
 from untilgreen.surfaces.picture import picture
 from untilgreen.surfaces.render import how_to_answer
 from untilgreen.surfaces.text import folded, inert, short
@@ -22,21 +23,6 @@ if TYPE_CHECKING:
     from untilgreen.surfaces.output import Lap, Result
 
 GOOD = (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED)
-
-
-def status(state: RunState) -> str:
-    """One word for where a run stands."""
-    if state.outcome is not None:
-        return str(state.outcome)
-    if state.ending is not None:
-        return "ending"
-    if state.halted is not None:
-        return "halted"
-    if state.asked is not None or undecided(state) is not None:
-        return "waiting"
-    if state.pause is not None:
-        return "paused"
-    return "open"
 
 
 def as_json(state: RunState, head: str = "") -> Result:

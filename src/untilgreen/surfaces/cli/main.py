@@ -27,7 +27,7 @@ VERBS = {
     "check": ("check:check", "Run the gates, without an agent; --repeat finds flaky ones."),
     "resume": ("drive:resume", "Go on with a run that was left."),
     "list": ("runs:list_runs", "List the runs of this directory."),
-    "show": ("runs:show", "Show one run: outcome, laps and gates."),
+    "show": ("show:show", "Show one run: outcome, laps and gates."),
     "why": ("why:why", "Say why a run stands where it stands, and how to go on."),
     "report": ("report:report", "Write a run down for others: Markdown, HTML, JSON or JUnit."),
     "verify": ("verify:verify", "Check a run's journal, and run its final gates once more."),

@@ -12,7 +12,7 @@ from untilgreen.core.exits import OK
 from untilgreen.core.units import duration
 from untilgreen.engine.pruning import Pruned, Rules
 from untilgreen.engine.pruning import prune as prune_one
-from untilgreen.engine.store import RunFolder
+from untilgreen.engine.store import Store
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.look import refuse_agents
 from untilgreen.surfaces.cli.options import HERE, Json, Place, Run
@@ -47,7 +47,7 @@ def prune(
     store, start = place.store(), place.start
     rules = Rules(keep=_seconds(keep), now=time.time(), named=bool(runs), dry_run=dry_run)
     folders = [place.find(run) for run in runs] or store.runs(None if all_ else start)
-    newest = _newest(store.runs())
+    newest = _newest(store)
 
     async def go() -> list[Pruned]:
         if not dry_run:
@@ -76,11 +76,11 @@ def _line(each: Pruned, *, dry_run: bool) -> str:
     return f"{each.run}  {word}: {inert(each.why)}{left}"
 
 
-def _newest(folders: list[RunFolder]) -> set[str]:
+def _newest(store: Store) -> set[str]:
     """The newest run of each directory; they come the newest first."""
     first: dict[str, str] = {}
-    for folder in folders:
-        first.setdefault(folder.meta().workspace, folder.id)
+    for folder in store.runs():
+        first.setdefault(store.catalogue.meta(folder).workspace, folder.id)
     return set(first.values())
 
 

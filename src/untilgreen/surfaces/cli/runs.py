@@ -1,24 +1,19 @@
-"""list and show: the verbs that look at runs."""
+"""list: the verb that looks at all runs, from what is remembered of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from untilgreen.engine import lock
+from untilgreen.engine.catalogue import Row
 from untilgreen.engine.store import RunFolder
-from untilgreen.engine.told import told
 from untilgreen.errors import JournalError
-from untilgreen.surfaces import result
-from untilgreen.surfaces.cli.look import summarise
-from untilgreen.surfaces.cli.options import HERE, Place, Run
+from untilgreen.surfaces.bars import spark
+from untilgreen.surfaces.cli.options import HERE, Json, Place
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
-from untilgreen.surfaces.picture import spark
-from untilgreen.surfaces.render import agent_words
-from untilgreen.surfaces.text import inert, short
-
-Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines on stdout.")]
+from untilgreen.surfaces.text import short
 
 
 def list_runs(
@@ -29,11 +24,16 @@ def list_runs(
     json: Json = False,
 ) -> int:
     """List the runs of this directory, the newest first."""
-    folders = place.store().runs(None if all_ else place.start)
+    store = place.store()
+    folders = store.runs(None if all_ else place.start)
+    plain = ascii_only()
     if json:
         version_line()
-    for folder in folders[:limit]:
-        _row(folder, json=json)
+    try:
+        for folder in folders[:limit]:
+            _show(folder, store.catalogue.row, json=json, plain=plain)
+    finally:
+        store.catalogue.save()
     if not folders and not json:
         where = "anywhere" if all_ else "here"
         out(f"No run was started {where} yet. Start one with: untilgreen run TASK --agent … --gate …")
@@ -42,59 +42,47 @@ def list_runs(
     return 0
 
 
-def show(run: Run = "@last", /, *, place: Place = HERE, json: Json = False) -> int:
-    """Show one run: outcome, laps and gates.
-
-    Parameters
-    ----------
-    run
-        Its id, the beginning of it, or @last.
-    """
-    folder = place.find(run)
-    state, head = told(folder)
-    if json:
-        version_line()
-        out_json(result.as_json(state, head))
-        return 0
-    out(f"{state.run}  {short(state.plan.title, 100)}")
-    strategy = inert(state.plan.strategy.name)
-    out(f"agent {agent_words(state.agent)} · strategy {strategy} · {inert(str(folder.path))}")
-    out()
-    summarise(state, place.flags)
-    out(f"journal head {head}")
-    return 0
-
-
-def _row(folder: RunFolder, *, json: bool) -> None:
-    from untilgreen.surfaces.output import RunLine
-
+def _show(folder: RunFolder, look: Callable[[RunFolder], Row], *, json: bool, plain: bool) -> None:
     try:
-        state, _ = told(folder)
+        row = look(folder)
     except JournalError as error:
         if json:
-            out_json(RunLine(run=folder.id, status="damaged", reason=str(error)))
+            _as_json(folder, None, "damaged", str(error))
         else:
             out(f"{folder.id}  damaged     {short(str(error), 80)}")
         return
-    status = result.status(state)
-    if status == "open" and lock.owner(folder.lock) is not None:
-        status = "running"
-    laps = len(state.iterations)
+    status = "running" if row.status == "open" and _driven(folder) else row.status
     if json:
-        out_json(
-            RunLine(
-                run=state.run,
-                status=status,
-                outcome=state.outcome,
-                laps=laps,
-                score=state.best.score if state.best else 0.0,
-                cost=state.spent.cost,
-                tokens=state.spent.tokens,
-                task=state.plan.title,
-                updated=state.now,
-            )
-        )
+        _as_json(folder, row, status)
         return
-    bars = spark([lap.score for lap in state.iterations[-12:]], ascii_only=ascii_only())
-    word = "lap " if laps == 1 else "laps"
-    out(f"{state.run}  {status:10}  {laps:3} {word}  {bars:12}  {short(state.plan.title, 60)}")
+    bars = spark(row.scores, ascii_only=plain)
+    word = "lap " if row.laps == 1 else "laps"
+    out(f"{folder.id}  {status:10}  {row.laps:3} {word}  {bars:12}  {short(row.title, 60)}")
+
+
+def _driven(folder: RunFolder) -> bool:
+    from untilgreen.engine import lock
+
+    return lock.owner(folder.lock) is not None
+
+
+def _as_json(folder: RunFolder, row: Row | None, status: str, reason: str = "") -> None:
+    from untilgreen.core.model import Outcome
+    from untilgreen.surfaces.output import RunLine
+
+    if row is None:
+        out_json(RunLine(run=folder.id, status=status, reason=reason))
+        return
+    out_json(
+        RunLine(
+            run=folder.id,
+            status=status,
+            outcome=Outcome(row.outcome) if row.outcome else None,
+            laps=row.laps,
+            score=row.score,
+            cost=row.cost,
+            tokens=row.tokens,
+            task=row.title,
+            updated=row.updated,
+        )
+    )

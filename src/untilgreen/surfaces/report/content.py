@@ -13,9 +13,9 @@ from untilgreen.core.limits import Limits
 from untilgreen.core.model import Change, Verdict
 from untilgreen.core.progress import Overview, progress
 from untilgreen.core.state import Best, Iteration, RunState
+from untilgreen.engine.told import status
 from untilgreen.surfaces.output import SCHEMA, Line
 from untilgreen.surfaces.picture import laps_of
-from untilgreen.surfaces.result import status
 from untilgreen.surfaces.why.reasons import Reasons, reasons
 from untilgreen.surfaces.why.words import signal_words
 

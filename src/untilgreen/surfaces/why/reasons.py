@@ -11,8 +11,9 @@ from untilgreen.core.remedies import ASK
 from untilgreen.core.rules import Signal
 from untilgreen.core.state import Iteration, RunState
 from untilgreen.core.units import show_duration
+from untilgreen.engine.told import status
 from untilgreen.surfaces.output import Line
-from untilgreen.surfaces.result import GOOD, status, why
+from untilgreen.surfaces.result import GOOD, why
 from untilgreen.surfaces.why.ways import Way, changes, ways
 
 MOST_COMPLAINTS = 20
