@@ -146,7 +146,8 @@ def test_a_file_that_is_cut_or_changed_anywhere_is_made_anew(state: Path) -> Non
 
 
 def test_what_another_version_remembered_is_not_believed(state: Path) -> None:
-    run = finished(state)
+    finished(state)
+    run = finished(state, at=NOW + 1)
     rows(state)
     path = state / catalogue.NAME
     path.write_bytes(path.read_bytes().replace(b"untilgreen ", b"untilgreen 0.", 1))

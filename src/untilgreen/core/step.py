@@ -221,8 +221,10 @@ def _lap_step(state: RunState, lap: Open) -> Step:
 def undecided(state: RunState) -> GateSpec | None:
     """The approval gate that waits for people, where nothing else of its stage is left to do."""
     lap = state.open
-    due = _gates_due(state, lap) if lap is not None and lap.snapshot is not None else None
-    if lap is None or due is None:
+    if lap is None or lap.snapshot is None or all(gate.kind != APPROVAL_GATE for gate in state.plan.gates):
+        return None
+    due = _gates_due(state, lap)
+    if due is None:
         return None
     waiting = _waiting(state, lap, due)
     return waiting[0] if len(waiting) == len(due.gates) else None

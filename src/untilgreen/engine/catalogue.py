@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from untilgreen import __version__
+from untilgreen.journal.durable import identity
 
 if TYPE_CHECKING:
     from untilgreen.engine.store import RunFolder
@@ -27,7 +28,7 @@ NAME = "catalogue"
 """Of the file in the state directory; who removes it loses nothing."""
 
 _BARS = 12
-_RACY_SECONDS = 2.0  # no file system tells apart two writes by a coarser clock
+_SETTLED_SECONDS = 2.0  # no file system's clock is coarser
 _STALE_SECONDS = 60.0
 
 
@@ -59,14 +60,11 @@ class Row(Struct, frozen=True, array_like=True):
     """Of the newest laps."""
 
 
-_Seen = tuple[int, int, int]
-
-
 class _Entry(Struct, array_like=True):
     folder: int
     """The folder's inode, which tells it from another of the same name."""
     meta: Meta
-    seen: _Seen | None = None
+    seen: tuple[int, int, int] | None = None
     """The journal's inode, size and time when the row was made of it."""
     row: Row | None = None
 
@@ -103,11 +101,11 @@ class Catalogue:
 
     def row(self, run: RunFolder) -> Row:
         """How the run stands; `JournalError` says why its journal does not tell."""
-        entry, seen = self._known.get(run.id), _seen(run)
+        entry, seen = self._known.get(run.id), identity(run.journal, _SETTLED_SECONDS)
         if entry is not None and entry.row is not None and entry.seen == seen:
             return entry.row
         row = _row(run)
-        if entry is not None and seen is not None and time.time() - seen[2] / 1e9 > _RACY_SECONDS:
+        if entry is not None and seen is not None:
             entry.seen, entry.row, self._changed = seen, row, True
         return row
 
@@ -145,14 +143,6 @@ def _row(run: RunFolder) -> Row:
         updated=state.now,
         scores=tuple(lap.score for lap in state.iterations[-_BARS:]),
     )
-
-
-def _seen(run: RunFolder) -> _Seen | None:
-    try:
-        found = os.stat(f"{run.path}/journal.jsonl")  # noqa: PTH116 - half the time of pathlib's, and there are many
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _mark(body: bytes) -> bytes:

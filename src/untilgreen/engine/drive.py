@@ -32,7 +32,7 @@ from untilgreen.engine.places import REPOSITORY
 from untilgreen.engine.runner import Runner
 from untilgreen.engine.seat import INSIDE, Seat
 from untilgreen.engine.store import RunFolder, Store
-from untilgreen.engine.told import told
+from untilgreen.engine.told import look
 from untilgreen.engine.trouble import worldly
 from untilgreen.engine.veil import secrets_of, veiled
 from untilgreen.engine.walls import Enclosure, check_possible, enclosure
@@ -111,7 +111,7 @@ async def discard(folder: RunFolder) -> None:
 
 async def state_of(folder: RunFolder) -> RunState:
     """A run as its journal tells it, whoever drives it."""
-    return (await to_thread.run_sync(told, folder))[0]
+    return (await to_thread.run_sync(look, folder)).state
 
 
 async def drive(
@@ -135,7 +135,8 @@ async def drive(
     """
     clock, deadline = clock or SystemClock(), None if seconds is None else anyio.current_time() + seconds
     with lock.hold(folder.lock, run=folder.id, now=clock.now()):
-        state = await state_of(folder)
+        known = await to_thread.run_sync(look, folder)
+        state = known.state
         if first is not None and (why_not := refusal(state, first)):
             raise ArrivalRefused(why_not)
         if state.outcome is not None:
@@ -146,7 +147,7 @@ async def drive(
             walls = await _enclosed(plan, folder, place)
             parts = replace(parts, compose=own.compose or parts.compose, deadline=deadline, enclosure=walls)
             bus = Bus(listeners, wiring.notifiers_of(plan, wiring.copies_in(plan, folder.code)), warn)
-            runner = Runner(FileJournal(folder.journal), parts, seat, bus)
+            runner = Runner(FileJournal(folder.journal, known.end), parts, seat, bus, state)
             try:
                 async with bus.notifying() if plan.notify else nullcontext():
                     return await _beside(runner, folder, signals=signals, first=first)

@@ -27,12 +27,20 @@ from untilgreen.ports import Journal
 class Runner:
     """Drives one run from wherever its journal stands; driving is one idempotent call."""
 
-    def __init__(self, journal: Journal, parts: Parts, seat: Seat, bus: Bus | None = None) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        parts: Parts,
+        seat: Seat,
+        bus: Bus | None = None,
+        state: RunState | None = None,
+    ) -> None:
+        """`state` is the fold of the journal, where whoever holds its lock has read it already."""
         self.journal = journal
         self.parts = parts
         self.seat = seat
         self.bus = bus or Bus()
-        self._state: RunState | None = None
+        self._state = state
         self._door = anyio.Lock(fast_acquire=True)
         self._under_way: tuple[Step, anyio.CancelScope] | None = None
         self._recorded = 0
@@ -50,7 +58,7 @@ class Runner:
 
     async def drive(self, first: Arrival | None = None) -> RunState:
         """Go on until the run is over or the seat takes no more; `first` is taken before anything else."""
-        self._state = fold(await self.journal.events())
+        self._state = self._state or fold(await self.journal.events())
         if self.state.outcome is not None:
             return self.state
         try:

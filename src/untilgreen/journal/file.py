@@ -24,10 +24,10 @@ POLL_SECONDS = 0.1
 class FileJournal:
     """The events of one run, in a file that only one process at a time may write to."""
 
-    def __init__(self, path: Path) -> None:
-        """The file comes into being with the first event."""
+    def __init__(self, path: Path, end: End | None = None) -> None:
+        """The file comes into being with the first event; `end` is where the events that are known end."""
         self.path = path
-        self._end: End | None = None
+        self._end = end
         self._wrote = False
         self._refusal = ""
         self._turn = anyio.Lock(fast_acquire=True)

@@ -24,7 +24,7 @@ from untilgreen.engine.mail import let_go_on
 from untilgreen.engine.places import in_worktree
 from untilgreen.engine.seat import TERMINAL, UNATTENDED
 from untilgreen.engine.store import RunFolder, Store
-from untilgreen.engine.told import told
+from untilgreen.engine.told import look, told
 from untilgreen.engine.wiring import plan_of
 from untilgreen.errors import PluginFailed, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
@@ -175,9 +175,9 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
             ascii_only=ascii_only(),
             flags=shown.flags,
         ) as view:
-            begun = await FileJournal(folder.journal).events()
-            for event in begun if len(begun) == 1 else ():
-                view.on_event(event, apply(None, event))
+            if look(folder).end.seq == 1:
+                for event in await FileJournal(folder.journal).events():
+                    view.on_event(event, apply(None, event))
             ride = Ride(
                 seat=seat,
                 by=me(),
