@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from untilgreen.crash import passing
+from untilgreen.engine import ids
 from untilgreen.engine.catalogue import Catalogue, Meta, reach
 from untilgreen.errors import JournalError, UserError
 from untilgreen.home import state_dir
@@ -26,11 +27,6 @@ LAST = "@last"
 """The newest run of the directory one is in."""
 
 _START = "start"  # the plan's workspace table says under this key where the run was started
-_EPOCH = 1_704_067_200  # 2024-01-01 in UTC, so that six characters of seconds last until 2058
-_TICKS = 32
-_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
-_AS_MEANT = str.maketrans("oil", "011")
-_ID = re.compile(rf"[{_LETTERS}]{{9,}}")
 _SHOWN = 10
 _GONE = ".gone-"
 
@@ -186,7 +182,7 @@ class Store:
             if not self._runs.exists():
                 return []
             with os.scandir(self._runs) as entries:
-                found = [(each.name, each.inode()) for each in entries if _ID.fullmatch(each.name)]
+                found = [(each.name, each.inode()) for each in entries if ids.is_one(each.name)]
         return sorted(found, reverse=True)
 
     def forget(self, run: RunFolder) -> None:
@@ -208,7 +204,7 @@ class Store:
         """The run with that id, or the only one whose id begins so, or `@last`."""
         if text == LAST:
             return self._last(workspace.resolve())
-        wanted = text.strip().lower().translate(_AS_MEANT)
+        wanted = ids.meant(text)
         names = [name for name, _ in self._names() if wanted and name.startswith(wanted)]
         fitting = [run for name in names if (run := RunFolder(self._runs / name)).complete]
         exact = [run for run in fitting if run.id == wanted]
@@ -221,11 +217,11 @@ class Store:
     def _claim(self, now: float) -> RunFolder:
         """Making the folder decides who gets the name; who comes second takes a later one."""
         while True:
-            run = RunFolder(self._runs / _new_id(now))
+            run = RunFolder(self._runs / ids.new(now))
             try:
                 run.path.mkdir(mode=0o700)
             except FileExistsError:
-                now += 1 / _TICKS
+                now += ids.TICK_SECONDS
             else:
                 return run
 
@@ -278,15 +274,6 @@ def put(path: Path, data: bytes) -> None:
         draft.unlink(missing_ok=True)
     sync_folder(path.parent)
     passing("put", "after", kind)
-
-
-def _new_id(now: float) -> str:
-    """Sorted by start, typed in one breath: seven characters of time, two of chance."""
-    left, text = int(max(0.0, now - _EPOCH) * _TICKS), ""
-    for _ in range(7):
-        left, digit = divmod(left, len(_LETTERS))
-        text = _LETTERS[digit] + text
-    return text + secrets.choice(_LETTERS) + secrets.choice(_LETTERS)
 
 
 def _numbered(lap: int, attempt: int) -> str:
