@@ -215,6 +215,10 @@ MISTAKES = {
     "check": "Add one: --gate 'pytest -q'",
     "trust": "`untilgreen init`",
     "check -C nowhere -g true": "Name another with -C.",
+    "run Make it green -a cmd:true -g true": "'it' is left over. Put the whole task in quotes.",
+    "list all": "`untilgreen list` has no place for 'all'.",
+    "plugins chek ./a.py:B": "has no place for 'chek'. Did you mean 'check'?",
+    "-C nowhere list": "Write the verb first: untilgreen VERB -C …",
 }
 
 

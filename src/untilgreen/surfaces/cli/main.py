@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 
-from cyclopts import App, CycloptsError, Group, Parameter
+from cyclopts import App, CycloptsError, Group, Parameter, UnknownCommandError, UnusedCliTokensError
 
 from untilgreen import __version__
 from untilgreen.core.exits import AGENT, CRASHED, OK, SIGINT, USAGE
@@ -17,6 +17,7 @@ from untilgreen.errors import (
     UnknownPlugin,
     UntilgreenError,
     UserError,
+    nearest,
 )
 from untilgreen.surfaces.cli.say import complain, settled_streams
 
@@ -69,6 +70,7 @@ GROUPS = {
     "Study": ("backtest", "fingerprint"),
 }
 """How the help sorts the verbs."""
+WITH_A_TASK = ("run", "plan", "fork")
 
 
 def make_app() -> App:
@@ -112,7 +114,7 @@ def _call(arguments: list[str]) -> int:
         )
     except CycloptsError as error:
         verb = arguments[0] if arguments and arguments[0] in VERBS else ""
-        complain(str(error), f"untilgreen {verb} --help".replace("  ", " "))
+        complain(_said(error, arguments), f"untilgreen {verb} --help".replace("  ", " "))
         return USAGE
     except (UserError, JournalLocked) as error:
         complain(str(error), _help_for(error))
@@ -133,6 +135,20 @@ def _call(arguments: list[str]) -> int:
     except Exception as error:
         return _defect(error)
     return result if isinstance(result, int) else OK
+
+
+def _said(error: CycloptsError, arguments: list[str]) -> str:
+    """The parser's sentence, or a better one where words are left over."""
+    first = arguments[0] if arguments else ""
+    if isinstance(error, UnknownCommandError) and first.startswith("-"):
+        return f"{first!r} stands before the verb. Write the verb first: untilgreen VERB {first} …"
+    if not isinstance(error, UnusedCliTokensError) or not error.unused_tokens:
+        return str(error)
+    left = error.unused_tokens[0]
+    if first in WITH_A_TASK:
+        return f"The task is one argument, and {left!r} is left over. Put the whole task in quotes."
+    below = [name for name in make_app()[first] if not name.startswith("-")]
+    return f"`untilgreen {first}` has no place for {left!r}. {nearest(left, below) if below else ''}".strip()
 
 
 def _help_for(error: Exception) -> str:
