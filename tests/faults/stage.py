@@ -172,7 +172,7 @@ class Stage:
             ),
             "worktrees": git(self.work, "worktree", "list").count("\n"),
             "sessions": (self.folder / "state" / "sessions").exists(),
-            "last exit code": self.codes[-1],
+            "last exit code": self.codes[-1:],
         }
 
     def _end(self, run: Path) -> tuple[str, str | None]:

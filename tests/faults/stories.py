@@ -72,7 +72,8 @@ def _wants_to_stop(text: str, *, active: bool, tasks: tuple[str, ...] = ()) -> A
     return Act(words=("hook", "stop", "--agent", "claude"), stdin=payload)
 
 
-def _waits_for_approval(*flags: str) -> Act:
+def waits_for_approval(*flags: str) -> Act:
+    """A run that is green but for a person's yes."""
     words = ("run", "Make it.", "--agent", "{agent}", "--gate", "done=test -e done", *LASTING, "--no-input")
     sign_off = "gates.sign-off={{kind='approval', people=['ann'], stage=2}}"
     return Act(words=(*words, "--set", sign_off, "--json", *flags), begins=True)
@@ -132,7 +133,7 @@ PEOPLE = Story(
     name="what people say",
     agent=MAKING,
     acts=(
-        _waits_for_approval(),
+        waits_for_approval(),
         Act(words=("pause", "{run}")),
         Act(words=("steer", "{run}", "Mind the gap.")),
         Act(words=("answer", "{run}", "allow", "counter.txt")),
@@ -144,9 +145,9 @@ ENDING = Story(
     name="ended by people",
     agent=MAKING,
     acts=(
-        _waits_for_approval("--worktree"),
+        waits_for_approval("--worktree"),
         Act(words=("cancel", "{run}")),
-        _waits_for_approval("--worktree"),
+        waits_for_approval("--worktree"),
         Act(words=("stop", "@last")),
     ),
 )

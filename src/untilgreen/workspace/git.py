@@ -24,6 +24,8 @@ DIFF = (
 )
 RACES = ("not uptodate", "would be overwritten", "would lose untracked")
 """What git says, before it touches anything, when somebody wrote a file since it was looked at."""
+GONE = ("nonexistent object", "invalid object", "unable to read")
+"""What git says of objects that were there a moment ago."""
 DAMAGE = ("index file smaller", "index file corrupt", "bad signature", "bad index", "index file open failed")
 """What git says of an index that a power cut left; ours can be made again."""
 ATTEMPTS = 3
@@ -71,8 +73,7 @@ class GitWorkspace:
     async def snapshot(self, label: str) -> str:
         shadow = await self._ready()
         async with shadow.alone() as git:
-            tree = await self._look(shadow, git)
-            await shadow.refs.keep(tree, label)
+            tree = await self._kept(shadow, git, label)
             self._intents.clear()
             return tree
 
@@ -114,6 +115,20 @@ class GitWorkspace:
     async def forget(self) -> None:
         """Give up every snapshot of the run."""
         await (await self._ready()).refs.forget()
+
+    async def _kept(self, shadow: Shadow, git: Git, label: str) -> str:
+        """Until the tree has a name, a `git gc --prune=now` of somebody else may take what was written."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                tree = await self._look(shadow, git)
+                await shadow.refs.keep(tree, label)
+                return tree
+            except GitFailed as failure:
+                if attempt == ATTEMPTS or not any(sign in failure.words for sign in GONE):
+                    raise
+                shadow.index.unlink(missing_ok=True)
+                self._tree = self._still = None
+        raise AssertionError("the last attempt returns or raises")
 
     async def _restore(
         self,
