@@ -34,6 +34,8 @@ from untilgreen.agents.causes import cause_of, status_in
         (None, "stream disconnected before completion: Transport error", "network"),
         (None, "API Error: Connection dropped (ECONNRESET).", "network"),
         (None, "TypeError: fetch failed", "network"),
+        (None, "error decoding response body: error reading a body from connection", "network"),
+        (None, "sh: 1: Syntax error: unexpected EOF while looking for matching quote", None),
         (None, "[API Error: terminated]", "network"),
         (None, "Cannot connect to API: The socket connection was closed unexpectedly.", "network"),
         (None, "The API provider is not able to authenticate you. Check your API key.", "auth"),

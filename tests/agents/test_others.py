@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,28 @@ async def test_a_wrong_key_of_opencode_is_told_in_its_log(tmp_path: Path) -> Non
 
     assert played.reply.error == "auth"
     assert "opencode auth login" in played.reply.detail
+
+
+async def test_why_qwen_waits_is_told_beside_its_stream(tmp_path: Path) -> None:
+    begun = stream("qwen-done").splitlines()[0]
+    event = '{"type":"system","subtype":"retry","data":{"reason":"retry","attempt":1,"delayMs":60000}}'
+    line = "Retrying in 60s (attempt 1/10): [API Error: 429 scripted: rate limit exceeded]\n"
+    now = time.time()
+
+    played = await play(agent("qwen", tmp_path), f"{begun}\n{event}\n", tmp_path, BRIEF, ERRORS=line)
+
+    assert (played.reply.error, played.reply.session is not None) == ("rate_limited", True)
+    assert played.reply.retry_at is not None
+    assert 50 < played.reply.retry_at - now < 600
+
+
+async def test_qwen_is_left_alone_while_it_waits_for_a_moment_only(tmp_path: Path) -> None:
+    line = "Retrying in 5s (attempt 1/10): [API Error: 429 scripted: rate limit exceeded]\n"
+
+    played = await play(agent("qwen", tmp_path), stream("qwen-done"), tmp_path, BRIEF, ERRORS=line)
+
+    assert played.reply.error is None
+    assert any(kind == "retry" and "429" in text for kind, text in played.shown)
 
 
 async def test_an_exit_code_of_gemini_is_the_rest_of_a_status(tmp_path: Path) -> None:

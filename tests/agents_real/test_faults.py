@@ -18,15 +18,22 @@ LOGIN = {
     "codex": "codex login",
     "opencode": "opencode auth login",
     "gemini": "GEMINI_API_KEY",
+    "qwen": "/auth",
+    "copilot": "/login",
+    "goose": "goose configure",
+    "aider": "OPENAI_API_KEY",
 }
+TRIES = {"qwen": (28, 4), "copilot": (6, 6), "goose": (4, 4), "aider": (16, 4)}
+"""How often the others ask a model that turns them away, or drops them, before they are at their end."""
 NAMES_NO_TIME = ("opencode", "gemini")
 """Agents that don't say how long the provider makes them wait."""
 every = pytest.mark.parametrize("agent", FAULTY, indirect=True)
 quick = pytest.mark.parametrize("agent", FAULTY[:2], indirect=True)
 """Those that start in a moment."""
+others = pytest.mark.parametrize("agent", TRIES, indirect=True)
 
 
-@every
+@pytest.mark.parametrize("agent", LOGIN, indirect=True)
 def test_a_wrong_key_ends_at_once_with_the_command_that_mends_it(bench: Bench, agent: str) -> None:
     with bench.model([{"error": 401}]) as model:
         code, said = bench.cli(*bench.asked())
@@ -51,6 +58,26 @@ def test_a_rate_limit_is_a_pause_and_the_same_lap_goes_on(bench: Bench, agent: s
     assert pauses[0].until is not None
     assert pauses[0].until - pauses[0].at >= 40
     assert [turn.lap for turn in of(TurnEnded, events)] == [1] * (len(pauses) + 1)
+
+
+@others
+@pytest.mark.parametrize(
+    ("which", "fault", "cause"),
+    [
+        (0, {"error": 429, "retry_after": 1}, "rate_limited"),
+        (1, {"text": "This sentence will never be finished because", "chunk": 8, "drop_after": 3}, "network"),
+    ],
+    ids=["turned away", "dropped"],
+)
+def test_the_same_lap_goes_on_after_what_passes(
+    bench: Bench, agent: str, which: int, fault: dict[str, object], cause: str
+) -> None:
+    with bench.model([{**fault, "repeat": TRIES[agent][which]}, RIGHT, TALKS, TALKS]):
+        state, events = bench.run()
+
+    assert (state.outcome, len(state.iterations)) == (Outcome.CONVERGED, 1), state.reason
+    assert {pause.cause for pause in of(Paused, events)} == {cause}
+    assert {turn.lap for turn in of(TurnEnded, events)} == {1}
 
 
 @every

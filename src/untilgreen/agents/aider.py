@@ -17,6 +17,7 @@ from untilgreen.ports import Desk
 ABOUT = About(
     install="pip install aider-chat",
     login="Set your provider's key, for example ANTHROPIC_API_KEY or OPENAI_API_KEY.",
+    fenced="edit files; it runs no command",
     permit="Let it run the commands it suggests with --yolo.",
     flags=("--yes-always", "--message-file", "--no-auto-commits", "--no-suggest-shell-commands", "--model"),
     homes=(Home(place="~", reads=(".aider.conf.yml", ".aider.model.*")),),

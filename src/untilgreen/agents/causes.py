@@ -68,7 +68,7 @@ CAUSES = (
         r"connection (error|refused|reset|closed|aborted|lost|timed out|dropped)",
         r"(can ?not|unable to|could not|failed to) connect|connection was closed",
         r"stream (disconnected|closed|ended|error)|incomplete (chunked )?read",
-        r"error: terminated",
+        r"error: terminated|error (decoding|reading)[\w ]{0,20} body",
         r"(fetch|network|request|dns) (failed|error|timed out|timeout)|socket hang up|other side closed",
         r"error sending request|premature(ly)? close|peer closed|server disconnected|mid-response",
         r"internal server error|bad gateway|gateway timeout|server[_ ]error|api_error\b",

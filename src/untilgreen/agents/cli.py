@@ -42,6 +42,8 @@ class About:
     """A sentence: how to let it in."""
     permit: str
     """A sentence: how to permit more than editing files and running the gates."""
+    fenced: str = "edit files, and run: {gates}"
+    """What it may do by default."""
     version: tuple[str, ...] = ("--version",)
     """Arguments that make it print its version."""
     help: tuple[str, ...] = ("--help",)

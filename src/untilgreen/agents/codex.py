@@ -17,6 +17,7 @@ from untilgreen.ports import Desk
 ABOUT = About(
     install="npm install -g @openai/codex",
     login="Run `codex login`, or set OPENAI_API_KEY.",
+    fenced="write in the workspace, and run any command in its sandbox, without network",
     permit="Permit everything, outside of its sandbox, with --yolo.",
     help=("exec", "--help"),
     flags=(

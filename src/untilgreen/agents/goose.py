@@ -18,6 +18,7 @@ from untilgreen.ports import Desk
 ABOUT = About(
     install="npm install -g @aaif/goose",
     login="Run `goose configure`, or set GOOSE_PROVIDER and your provider's key.",
+    fenced="nothing: a run is refused, since it knows all or nothing; permit everything with --yolo",
     permit="Permit everything with --yolo.",
     help=("run", "--help"),
     flags=("--output-format", "--instructions", "--name", "--resume", "--with-builtin", "--model", "--quiet"),

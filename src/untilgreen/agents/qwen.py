@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,6 +30,7 @@ ABOUT = About(
     ),
     variables=("QWEN_*", "OPENAI_*", "DASHSCOPE_*"),
 )
+_RETRY = re.compile(r"Retrying in (\d+(?:\.\d+)?)s \(attempt \d+/\d+\)(?:: (.*))?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +44,7 @@ class Qwen:
     about: ClassVar[About] = ABOUT
 
     async def work(self, brief: Brief, desk: Desk) -> Reply:
-        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=hear))
+        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=hear, error_line=hear_error))
 
     def command(self, brief: Brief) -> CommandLine:
         """As Gemini CLI would be started."""
@@ -59,7 +61,14 @@ class Qwen:
 
 
 def hear(event: Said, turn: Turn) -> None:
-    """As Claude Code speaks, but that usage is counted over the whole session."""
-    claude.hear(event, turn)
+    """As Claude Code speaks, but that usage is counted over the whole session, and retries have no cause."""
+    if event.text("subtype") != "retry":
+        claude.hear(event, turn)
     if event.text("type") == "result":
         turn.total = turn.usage
+
+
+def hear_error(line: str, turn: Turn) -> None:
+    """Why it waits is told here only; what it retries within a minute is told nowhere."""
+    if found := _RETRY.match(line):
+        turn.retries(found[2] or "", seconds=float(found[1]))

@@ -212,6 +212,8 @@ class AgentLine(Line, frozen=True, kw_only=True, tag="agent"):
     brief: str
     """How the brief reaches it."""
     permissions: str
+    env: dict[str, str] = {}
+    """Variables that it gets beside yours; where you have set one yourself, yours holds."""
 
 
 class PlanResult(Line, frozen=True, kw_only=True, tag="plan_result"):

@@ -72,3 +72,55 @@ def test_a_known_agent_is_shown_with_its_exact_command_line_and_what_it_may_do(c
     assert "bypassPermissions" in everything["command"]
     assert everything["command"][everything["command"].index("--model") + 1] == "opus"
     assert everything["permissions"] == "everything (--yolo)"
+
+
+FENCED = "edit files, and run: make test"
+AGENTS = {
+    "claude": ("acceptEdits", "bypassPermissions", FENCED),
+    "codex": (
+        'sandbox_mode="workspace-write"',
+        "--dangerously-bypass-approvals-and-sandbox",
+        "write in the workspace, and run any command in its sandbox, without network",
+    ),
+    "opencode": ('"make test":"allow"', "--auto", FENCED),
+    "gemini": ("run_shell_command(make test)", "yolo", FENCED),
+    "aider": ("--no-suggest-shell-commands", "--yes-always", "edit files; it runs no command"),
+    "qwen": ("run_shell_command(make test)", "yolo", FENCED),
+    "copilot": ("shell(make test)", "--allow-all", FENCED),
+    "goose": ("--instructions", "GOOSE_MODE=auto", "nothing: a run is refused, "),
+}
+"""What stands in the command line or the variables by default and with --yolo, and what that permits."""
+
+
+def test_every_agent_is_shown_with_its_exact_command_line_and_what_it_may_do(cli: Cli) -> None:
+    def agents(*flags: str) -> dict[str, tuple[str, str]]:
+        named = [word for name in AGENTS for word in ("-a", name)]
+        lines = cli("plan", "Mend it.", *named, "-g", "tests=make test", *flags, "--json").lines
+        told = [line for line in lines if line["type"] == "agent"]
+        return {
+            line["name"]: (
+                " ".join(
+                    [*line["command"], *(f"{key}={value}" for key, value in line.get("env", {}).items())]
+                ),
+                line["permissions"],
+            )
+            for line in told
+        }
+
+    usual, everything = agents(), agents("--yolo")
+
+    assert set(usual) == set(everything) == set(AGENTS)
+    for name, (kept, free, permissions) in AGENTS.items():
+        assert usual[name][0].startswith(f"{name} ")
+        assert kept in usual[name][0]
+        assert free in everything[name][0]
+        assert usual[name][1].startswith(permissions)
+        assert everything[name][1] == "everything (--yolo)"
+        if name != "goose":
+            assert usual[name][0] != everything[name][0]
+
+
+def test_variables_that_permit_are_shown_to_people_too(cli: Cli) -> None:
+    said = cli("plan", "Mend it.", "-a", "opencode", "-g", "tests=make test").out
+
+    assert "    OPENCODE_PERMISSION='{" in said

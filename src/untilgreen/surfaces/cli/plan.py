@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 from msgspec.structs import asdict
 
+from untilgreen.agents.cli import About
 from untilgreen.agents.process import find_program
 from untilgreen.config.settings import settings
 from untilgreen.core.brief import Brief, compose
@@ -97,14 +98,16 @@ def _agent_line(name: str, agent: Any, brief: Brief, start: Path) -> AgentLine:
         return AgentLine(name=name, command=[], found=True, brief=unsaid, permissions=unsaid)
     line = command(brief)
     told = "on stdin" if line.stdin is not None else "as an argument"
-    all_ = getattr(brief, "permissions", "gates") == "all"
+    about = getattr(agent, "about", None)
+    fenced = (about.fenced if isinstance(about, About) else About.fenced).format(gates=gates)
     argv = ["BRIEF" if word == brief.text else word for word in line.argv]
     return AgentLine(
         name=name,
         command=argv,
         found=_found(argv, start),
         brief=told,
-        permissions="everything (--yolo)" if all_ else f"edit files, and run: {gates}",
+        permissions="everything (--yolo)" if brief.permissions == "all" else fenced,
+        env=dict(line.env),
     )
 
 
@@ -147,6 +150,8 @@ class _Words:
             out(f"  {inert(each.name)}: {shown}")
             if not each.found:
                 out("    not found on this machine; install it, or name another with --agent")
+            for name, value in each.env.items():
+                out(f"    {inert(name)}={inert(shlex.quote(value))}")
             out(f"    brief: {each.brief}")
             out(f"    may: {inert(each.permissions)}")
 
