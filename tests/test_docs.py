@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -11,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from untilgreen.plugins.kinds import BUILT_IN
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -158,6 +161,23 @@ def test_every_command_in_a_sentence_is_one(written: str) -> None:
     before_the_pipe, *_ = written.replace("SECONDS", "600").split(" | ")
     with suppress(MissingArgumentError):
         make_app().parse_args(shlex.split(before_the_pipe), exit_on_error=False, print_error=False)
+
+
+IN_PYTHON = sorted(
+    {
+        found
+        for page in PAGES
+        for found in re.findall(
+            r"`(?:async with |await )?(untilgreen(?:\.\w+)+)[`(]", re.sub(FENCE, "", page.read_text())
+        )
+        if found not in {"untilgreen.toml", *(f"untilgreen.{kind}" for kind in BUILT_IN)}  # groups of plugins
+    }
+)
+
+
+@pytest.mark.parametrize("written", IN_PYTHON)
+def test_every_name_of_the_library_in_a_sentence_is_one(written: str) -> None:
+    assert pkgutil.resolve_name(written) is not None
 
 
 def test_every_link_in_the_docs_leads_somewhere() -> None:
