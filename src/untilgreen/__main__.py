@@ -60,4 +60,7 @@ def _concerns_us(words: list[str], data: bytes) -> bool:
 
 
 if __name__ == "__main__":
+    # `python -m` would import what an agent left in this directory in place of the modules that we need.
+    if not sys.flags.safe_path and sys.path and sys.path[0] in ("", os.getcwd()):  # noqa: PTH109 - see above
+        del sys.path[0]
     main()

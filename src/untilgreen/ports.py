@@ -107,6 +107,12 @@ class Site:
     env: Mapping[str, str] = field(default_factory=dict)
     walls: Walls | None = None
     """The sandbox that everything of the gate is started in."""
+    originals: Mapping[str, Path] = field(default_factory=dict)
+    """Files that the gate measures by, as they were when the run began, by their names in the spec."""
+
+    def original(self, name: str) -> Path:
+        """A file to measure by, out of the agent's reach where the run has a copy."""
+        return self.originals.get(name, self.root / name)
 
 
 class Restoration(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -37,6 +37,7 @@ ABOUT = About(
     homes=(
         Home(
             place="~/.copilot",
+            moved=("COPILOT_HOME", ""),
             reads=("*.json", "*.md", "hooks", "agents", "skills"),
             writes=("session-state/", "logs/"),
         ),

@@ -227,6 +227,7 @@ def _parts(
         files=FolderFiles(folder, watchers),
         agent_env=mark,
         gate_env=mark,
+        originals=copies,
         secrets=secrets_of(plan),
         history=place.history,
     )

@@ -57,6 +57,7 @@ async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts
         tree=parts.files.tree(f"gate-{spec.name}"),
         env=parts.gate_env,
         walls=parts.enclosure.around(spec.kind),
+        originals=parts.originals,
     )
     gate = parts.gates[spec.name]
     tries = [await _run(gate, spec, site, parts)]

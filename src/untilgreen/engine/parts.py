@@ -96,6 +96,8 @@ class Parts:
     """What the agent is told."""
     agent_env: Mapping[str, str] = field(default_factory=dict)
     gate_env: Mapping[str, str] = field(default_factory=dict)
+    originals: Mapping[str, Path] = field(default_factory=dict)
+    """Files that gates measure by, as they were when the run began."""
     enclosure: Enclosure = OPEN
     """The sandbox around agents and gates."""
     secrets: Secrets = field(default_factory=lambda: Secrets(os.environ))

@@ -164,6 +164,7 @@ class _Again:
             tree=self.tree,
             env={INSIDE: self.state.run},
             walls=self.walls,
+            originals=self.code,
         )
 
 

@@ -38,6 +38,9 @@ BASE = "base"
 """Key of the plan's workspace table: the directory that paths in the spec are relative to."""
 START = "start"
 """Where the run was started, so where agents and gates run."""
+LEVELS_GATE = "levels"
+_MEASURES = ("equals_file", "json_schema")
+"""Options of levels that name a file which the work is measured by."""
 
 
 def plan_of(loaded: Loaded, start: Path, copies: Mapping[str, Path] | None = None) -> Plan:
@@ -182,8 +185,9 @@ def base_of(plan: Plan) -> Path:
 
 
 def copy_code(plan: Plan, folder: Path, copies: Mapping[str, Path] | None = None) -> None:
-    """Plugin files are copied at the start and loaded from there, out of the agent's reach."""
-    for name, source in _code(plan).items():
+    """Plugin files, and those that levels measure by, are copied at the start, out of the agent's reach."""
+    there = {name: source for name, source in _level_files(plan).items() if source.is_file()}
+    for name, source in {**there, **_code(plan)}.items():
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile((copies or {}).get(name, source), _copy(folder, name))
 
@@ -197,7 +201,23 @@ def copies_in(plan: Plan, folder: Path) -> dict[str, Path]:
                 f"The run's own copy of {name!r} is gone from {folder}, so it can't go on as it began. "
                 "Start a new run with `untilgreen run`."
             )
-    return copies
+    files = {name: _copy(folder, name) for name in _level_files(plan)}
+    return {**{name: copy for name, copy in files.items() if copy.exists()}, **copies}
+
+
+def _level_files(plan: Plan) -> dict[str, Path]:
+    """What the work is compared with, there or not; one that was not there is the agent's own work."""
+    named = [name for gate in plan.gates if gate.kind == LEVELS_GATE for name in _measures(gate.options)]
+    return {name: Path(plan.workspace[START], name) for name in named}
+
+
+def _measures(options: Any) -> Iterator[str]:
+    match options:
+        case dict():
+            yield from (options[key] for key in _MEASURES if isinstance(options.get(key), str))
+            yield from (name for value in options.values() for name in _measures(value))
+        case list() | tuple():
+            yield from (name for value in options for name in _measures(value))
 
 
 def _code(plan: Plan) -> dict[str, Path]:
@@ -210,7 +230,7 @@ def _code(plan: Plan) -> dict[str, Path]:
 
 def _copy(folder: Path, name: str) -> Path:
     mark = blake2b(name.encode(), digest_size=4).hexdigest()
-    return folder / f"{mark}-{Path(name.rpartition(':')[0]).name}"
+    return folder / f"{mark}-{Path(name.rpartition(':')[0] or name).name}"
 
 
 def _made(kind: Kind, each: PartSpec, base: Path, copies: Mapping[str, Path]) -> PartSpec:

@@ -83,10 +83,10 @@ async def _called(case: Case, site: Site) -> list[tuple[str, str]]:
         )
     if ran is None:
         return [("timeout", f"It was ended after {case.timeout}.")]
-    return list(_wrong(case, ran, site.root))
+    return list(_wrong(case, ran, site))
 
 
-def _wrong(case: Case, ran: Ran, root: Path) -> Iterator[tuple[str, str]]:
+def _wrong(case: Case, ran: Ran, site: Site) -> Iterator[tuple[str, str]]:
     said = ran.stdout
     if ran.status != case.exit_code:
         yield (
@@ -99,11 +99,11 @@ def _wrong(case: Case, ran: Ran, root: Path) -> Iterator[tuple[str, str]]:
     if case.matches is not None and not re.search(case.matches, said):
         yield f"matches {case.matches}", f"The output does not match: {said[:200]!r}"
     if case.equals_file is not None:
-        yield from _equals(said, root / case.equals_file, case.equals_file)
+        yield from _equals(said, site.original(case.equals_file), case.equals_file)
     if case.json is not msgspec.UNSET or case.json_schema is not None:
-        yield from _json(case, said, root)
+        yield from _json(case, said, site)
     for name in case.files:
-        if not (root / name).exists():
+        if not (site.root / name).exists():
             yield f"file {name}", "The call did not leave this file."
 
 
@@ -117,7 +117,7 @@ def _equals(said: str, path: Path, name: str) -> Iterator[tuple[str, str]]:
         yield f"equals {name}", "The output is not what the file holds."
 
 
-def _json(case: Case, said: str, root: Path) -> Iterator[tuple[str, str]]:
+def _json(case: Case, said: str, site: Site) -> Iterator[tuple[str, str]]:
     try:
         value = msgspec.json.decode(said)
     except msgspec.DecodeError as error:
@@ -126,5 +126,5 @@ def _json(case: Case, said: str, root: Path) -> Iterator[tuple[str, str]]:
     if case.json is not msgspec.UNSET and value != case.json:
         yield "json", f"The output is {value!r} in place of {case.json!r}."
     if case.json_schema is not None:
-        for what in against_schema(value, root / case.json_schema):
+        for what in against_schema(value, site.original(case.json_schema)):
             yield f"json schema {what}", what

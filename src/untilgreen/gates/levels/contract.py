@@ -82,9 +82,9 @@ class Contract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     async def complaints(self, site: Site, files: Files) -> tuple[list[Finding], list[str]]:
         """Everything that is wrong, at once."""
-        return await to_thread.run_sync(lambda: list(self._look(files))), []
+        return await to_thread.run_sync(lambda: list(self._look(site, files))), []
 
-    def _look(self, files: Files) -> Iterator[Finding]:
+    def _look(self, site: Site, files: Files) -> Iterator[Finding]:
         for pattern in self.required:
             if not files.matching(pattern):
                 yield Finding(id=f"missing {pattern}", message="This file is required.")
@@ -92,7 +92,7 @@ class Contract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             for path in files.matching(pattern):
                 yield Finding(id=f"forbidden {path}", message=f"{pattern} is forbidden.", file=path)
         for rule in self.data:
-            yield from _data(rule, files)
+            yield from _data(rule, site, files)
         for naming in self.naming:
             wanted = re.compile(STYLES[naming.style] if naming.style else naming.matches or "")
             for path in files.matching(naming.files):
@@ -101,7 +101,7 @@ class Contract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                     yield Finding(id=f"name {path}", message=f"It is not called like {like}.", file=path)
 
 
-def _data(rule: DataRule, files: Files) -> Iterator[Finding]:
+def _data(rule: DataRule, site: Site, files: Files) -> Iterator[Finding]:
     found = files.matching(rule.file)
     if not found:
         yield Finding(id=f"missing {rule.file}", message="There is no such file to look into.")
@@ -114,7 +114,7 @@ def _data(rule: DataRule, files: Files) -> Iterator[Finding]:
         if rule.has is not None:
             yield from _field(rule, path, _reach(value, rule.has))
         if rule.json_schema is not None:
-            for said in against_schema(value, files.root / rule.json_schema):
+            for said in against_schema(value, site.original(rule.json_schema)):
                 yield Finding(id=f"schema {path}: {said}", message=said, file=path)
 
 

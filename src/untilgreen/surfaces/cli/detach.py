@@ -47,7 +47,8 @@ def detach(folder: RunFolder, place: Place, *, json: bool, verbose: bool) -> int
 
 
 def _start(folder: RunFolder, place: Place, log: Path, *, verbose: bool) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-m", "untilgreen", "resume", folder.id, "--no-input"]
+    # -P: what an agent left in the directory must not stand in for modules of ours.
+    words = [sys.executable, "-P", "-m", "untilgreen", "resume", folder.id, "--no-input"]
     words += ["--state-dir", str(place.store().state_dir)] + (["--verbose"] if verbose else [])
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:

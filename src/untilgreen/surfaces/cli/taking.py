@@ -11,7 +11,7 @@ from untilgreen.engine.mail import deliver
 from untilgreen.engine.store import RunFolder
 from untilgreen.engine.told import told
 from untilgreen.errors import UserError
-from untilgreen.surfaces.cli.look import me
+from untilgreen.surfaces.cli.look import me, refuse_agents
 
 
 def leave_the_session(folder: RunFolder, *, take: bool) -> None:
@@ -24,4 +24,5 @@ def leave_the_session(folder: RunFolder, *, take: bool) -> None:
             f"Run {folder.id} is worked on in the session {state.session}. Go on there, "
             f"or take it out of the session with `untilgreen resume {folder.id} --take`."
         )
+    refuse_agents("resume --take")
     anyio.run(deliver, folder, Take(at=time.time(), by=me()))

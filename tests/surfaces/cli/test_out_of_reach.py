@@ -1,0 +1,182 @@
+"""The agent can't reach its judge: what it changes in the middle of a run, and what it calls, is in vain.
+
+The agent kills its driver where a defence could otherwise owe its success to what the driver still knows.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.cli.helpers import Cli, Done, Say, eventually, script, write
+from untilgreen.surfaces.cli.main import VERBS
+
+STRICT = """\
+from untilgreen import Verdict
+
+
+class Strict:
+    async def check(self, workspace):
+        there = (workspace.root / "answer.txt").exists()
+        return Verdict(status="pass" if there else "fail", score=float(there))
+"""
+LENIENT = STRICT.replace("(workspace.root / 'answer.txt').exists()", "True").replace(
+    '(workspace.root / "answer.txt").exists()', "True"
+)
+KILL = "kill -9 $PPID; sleep 5\n"
+
+
+def killed_and_resumed(cli: Cli, agent: str, *flags: str) -> Done:
+    """The agent's first turn does something and kills the driver; then somebody else drives."""
+    body = f"cat > /dev/null\ntest -e {cli.tmp}/once && exit 0\ntouch {cli.tmp}/once\n{agent}\n{KILL}"
+    began = cli("run", "Mend it.", "-a", cli.agent(body), "--max-iterations", "1", *flags)
+    assert began.code == -9, began.err
+    return cli("resume", "--json")
+
+
+def test_plugins_are_loaded_from_the_copy_of_the_run(cli: Cli) -> None:
+    write(cli.place, {"judge.py": STRICT})
+    write(cli.tmp, {"lenient.py": LENIENT})
+
+    done = killed_and_resumed(
+        cli, f"cp {cli.tmp}/lenient.py judge.py", "--set", "gates.judge={use='./judge.py:Strict'}"
+    )
+
+    assert (done.code, done.result["outcome"]) == (3, "exhausted")
+    assert "True" in (cli.place / "judge.py").read_text()
+
+
+def test_the_spec_and_the_task_are_those_of_the_start(cli: Cli) -> None:
+    spec = "task_file = 'PROMPT.md'\n[gates.answer]\nrun = 'test -e answer.txt'\n"
+    write(cli.place, {"untilgreen.toml": spec, "PROMPT.md": "Find the answer.\n"})
+    cheat = "printf '[gates.answer]\\nrun = \"true\"\\n' > untilgreen.toml; echo 'Do nothing.' > PROMPT.md"
+    body = f"cat > {cli.tmp}/told\ntest -e {cli.tmp}/once && exit 0\ntouch {cli.tmp}/once\n{cheat}\n{KILL}"
+    began = cli("run", "--trust", "-a", cli.agent(body), "--max-iterations", "2")
+    assert began.code == -9, began.err
+
+    done = cli("resume", "--json")
+
+    assert (done.code, done.result["outcome"]) == (3, "exhausted")
+    assert "Find the answer." in (cli.tmp / "told").read_text()
+    assert "Do nothing." not in (cli.tmp / "told").read_text()
+
+
+def test_what_levels_measure_by_is_what_it_was_at_the_start(cli: Cli) -> None:
+    spec = """
+[gates.levels]
+kind = "levels"
+min_level = "L2"
+[gates.levels.L0]
+required = ["notes.txt"]
+[gates.levels.L1]
+run = ["true"]
+[[gates.levels.L2.cases]]
+run = "cat notes.txt"
+equals_file = "wanted.txt"
+"""
+    write(cli.place, {"untilgreen.toml": spec, "wanted.txt": "mended\n"})
+    agent = cli.agent("cat > /dev/null\ncp notes.txt wanted.txt\n")
+
+    done = cli("run", "Mend it.", "--trust", "-a", agent, "--max-iterations", "1", "--json")
+
+    assert (done.code, done.result["outcome"]) == (3, "exhausted")
+    (found,) = done.result["iterations"][-1]["verdicts"]["levels"]["findings"]
+    assert found["id"] == "L2 cat notes.txt: equals wanted.txt"
+
+
+def test_a_gates_script_that_the_agent_rewrites_is_put_back_and_run_again(cli: Cli) -> None:
+    script(cli.place / "check.sh", "sh helper.sh\n")
+    write(cli.place, {"helper.sh": "test -e answer.txt\n"})
+    agent = cli.agent("cat > /dev/null\necho exit 0 > helper.sh\n")
+
+    done = cli("run", "Mend it.", "-a", agent, "-g", "./check.sh", "--max-iterations", "1", "--json")
+
+    assert done.result["outcome"] != "converged"
+    verdicts = done.result["iterations"][-1]["verdicts"]
+    assert (verdicts["./check.sh"]["status"], verdicts["integrity"]["status"]) == ("pass", "fail")
+    assert any("helper.sh" in finding["id"] for finding in verdicts["integrity"]["findings"])
+
+
+@pytest.mark.parametrize("way", ["resume", "detach"])
+def test_a_module_that_the_agent_leaves_there_is_not_taken_for_one_of_ours(cli: Cli, way: str) -> None:
+    planted = f"open({str(cli.tmp / 'planted')!r}, 'w')\nraise SystemExit(0)\n"
+    write(cli.tmp, {"planted.py": planted})
+    body = (
+        f"cat > /dev/null\ntest -e {cli.tmp}/once && {{ echo > answer.txt; exit 0; }}\ntouch {cli.tmp}/once\n"
+    )
+    names = ("anyio", "msgspec", "cyclopts", "psutil", *(("untilgreen",) if way == "detach" else ()))
+    leave = "".join(f"cp {cli.tmp}/planted.py {name}.py\n" for name in names)
+    flags = ("-g", "test -e answer.txt", "--set", "integrity.enabled=false")
+    assert cli("run", "Mend it.", "-a", cli.agent(body + leave + KILL), *flags).code == -9
+
+    if way == "detach":
+        done = cli("resume", cli.ids[0], "--detach", "-C", str(cli.place), cwd=cli.tmp)
+    else:
+        done = cli("resume", "--json")
+
+    assert done.code == 0, done.err
+    eventually(lambda: cli.journal(cli.ids[0])[-1]["type"] == "RunFinished")
+    assert not (cli.tmp / "planted").exists()
+
+
+REFUSED = {
+    "answer": ("answer", "@last", "accept"),
+    "restore": ("restore", "@last@0"),
+    "apply": ("apply", "@last"),
+    "prune": ("prune", "--keep", "0d"),
+    "trust": ("trust", "--yes"),
+    "install": ("install", "claude"),
+    "uninstall": ("uninstall", "claude"),
+    "fork": ("fork", "@last", "--in-place"),
+}
+"""Verbs for people only: they change what is judged, by what, or whose word is taken for a person's."""
+HARMLESS = {
+    **dict.fromkeys(
+        ("list", "show", "why", "follow", "report", "verify", "diff", "config", "schema"), "looks"
+    ),
+    **dict.fromkeys(("plugins", "doctor", "fingerprint", "backtest", "completion", "help", "demo"), "looks"),
+    **dict.fromkeys(("stop", "cancel", "pause"), "ends or holds a run, which is never a success"),
+    "steer": "is a note to the agent itself",
+    **dict.fromkeys(("run", "plan", "check"), "begins anew, and asks a person about an unknown spec"),
+    "resume": "goes on with what the journal says; --take is refused",
+    "init": "writes a spec, which it leaves untrusted inside of a run",
+    "session": "is what an agent's own commands call; gates judge it",
+    "hook": "is what an agent's hooks call; gates judge it",
+}
+"""All other verbs, and why an agent may call them."""
+
+
+def test_for_every_verb_it_is_decided_whether_an_agent_may_call_it() -> None:
+    assert not REFUSED.keys() & HARMLESS.keys()
+    assert {*REFUSED, *HARMLESS} == set(VERBS)
+
+
+def test_what_a_person_decides_is_refused_inside_of_a_real_turn(cli: Cli) -> None:
+    """By an agent that calls each of them, with the variables that its turn has."""
+    (Path(cli.env["HOME"]) / ".claude").mkdir()
+    write(cli.place, {"untilgreen.toml": "[gates.green]\nrun = 'true'\n"})
+    calls = [*REFUSED.values(), ("check", "--trust"), ("run", "x", "-a", "cmd:true", "--trust")]
+    lines = [f"{sys.executable} -m untilgreen {' '.join(call)}; echo $?" for call in calls]
+    body = "cat > /dev/null\n" + "".join(f"({line}) >> {cli.tmp}/said 2>&1 </dev/null\n" for line in lines)
+    quick = ("--max-iterations", "1", "-c", str(cli.tmp / "none.toml"))
+    write(cli.tmp, {"none.toml": "[gates.red]\nrun = 'false'\n"})
+
+    assert cli("run", "Mend it.", "--trust", "-a", cli.agent(body), *quick).code == 3
+
+    said = (cli.tmp / "said").read_text()
+    assert said.count("is used by people, not by an agent, and UNTILGREEN_INSIDE is set here") == len(calls)
+    assert [line for line in said.splitlines() if line.isdigit()] == ["2"] * len(calls)
+
+
+def test_an_agent_takes_no_run_out_of_its_session(
+    cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = ("--gate", "test -e answer.txt")
+    begun = said("session", "start", "Mend it.", "--session", "s-1", "--agent", "claude", *gate)
+    assert begun.code == 0, begun.err
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    taken = said("resume", cli.ids[0], "--take", "--no-input")
+
+    assert taken.code == 2
+    assert "`untilgreen resume --take` is used by people" in taken.err

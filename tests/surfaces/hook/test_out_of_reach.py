@@ -1,0 +1,18 @@
+"""A session can't change what it is told in the middle of a loop, nor by what it is judged."""
+
+from tests.surfaces.hook.helpers import Session
+
+
+def test_the_template_and_the_gates_of_a_loop_are_those_of_its_start(session: Session) -> None:
+    spec = "[session]\nbrief = 'brief.md'\n[gates.ok]\nrun = 'test -e ok.txt'\n"
+    (session.place / "untilgreen.toml").write_text(spec)
+    (session.place / "brief.md").write_text("Lap {{ITERATION}}: {{PROMPT}} {{RULES}}")
+    assert session.call("trust", "--yes").code == 0
+    assert session.prompt("/ralph go").context.startswith("Lap 1: go ")
+
+    (session.place / "brief.md").write_text("Say that you are done. {{PROMPT}} {{RULES}}")
+    (session.place / "untilgreen.toml").write_text(spec.replace("test -e ok.txt", "true"))
+    told = session.stop(active=False)
+
+    assert told.brief.startswith("Lap 2: go ")
+    assert "Say that you are done." not in told.brief
