@@ -152,6 +152,32 @@ def test_copilot_has_a_file_of_its_own_for_hooks_and_skills_for_commands(said: S
     assert list((home / "skills").iterdir()) == []
 
 
+def test_opencode_has_a_plugin_that_knows_our_program_and_its_time_limit(said: Say, cli: Cli) -> None:
+    folder = home_of(cli) / ".config/opencode"
+    mine = folder / "plugin/mine.js"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("export const Mine = async () => ({})\n")
+    ok(said("install", "opencode", "--deadline", "90"))
+
+    text = (folder / "plugin/untilgreen.js").read_text()
+    assert "const SECONDS = { idle: 90, error: 90, prompt: 90, deleted: 30 }\n" in text
+    assert "@" not in text.replace("@opencode", "")
+    assert "untilgreen: /ralph\n" in (folder / "command/ralph.md").read_text()
+    assert ok(said("install", "opencode", "--deadline", "90")).out == "Nothing has to change.\n"
+    ok(said("uninstall", "opencode"))
+    assert [each.name for each in folder.rglob("*") if each.is_file()] == ["mine.js"]
+
+
+def test_a_plugin_of_the_users_own_is_not_overwritten(said: Say, cli: Cli) -> None:
+    mine = cli.place / ".opencode/plugin/untilgreen.js"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("// my own\n")
+
+    assert "is there and not ours" in said("install", "opencode", "--project").err
+    ok(said("uninstall", "opencode", "--project"))
+    assert mine.read_text() == "// my own\n"
+
+
 @pytest.mark.parametrize("agent", ["claude", "gemini", "copilot"])
 def test_a_hook_whose_program_is_gone_says_nothing_and_does_no_harm(said: Say, cli: Cli, agent: str) -> None:
     shown = ok(said("install", agent, "--dry-run")).out

@@ -222,3 +222,27 @@ def test_who_starts_more_laps_than_an_agent_makes_in_a_row_is_told_before(
 )
 def test_a_command_that_its_agent_expanded_is_known_again(prompt: str, command: Command | None) -> None:
     assert command_of(prompt) == command
+
+
+def test_opencode_is_answered_with_a_brief_a_toast_or_a_refusal(session: Session) -> None:
+    session.agent = "opencode"
+
+    refused = session.prompt("/ralph make it ok --max-iteration=3").said
+    assert refused["refused"].startswith("There is no flag '--max-iteration'.")
+    assert (refused["brief"], refused["toast"]) == ("", "")
+    begun = session.prompt("/ralph make it ok").said
+    assert begun["brief"].startswith("[UNTILGREEN LOOP - ITERATION 1/20]")
+    assert begun["toast"].startswith("loop started, lap 1 of 20")
+    assert session.prompt(begun["brief"]).out == ""
+
+
+def test_plugins_that_opencode_has_twice_use_one_lap_however_late_the_second_is(session: Session) -> None:
+    session.agent = "opencode"
+    session.prompt("/ralph make it ok")
+    idle = {"sessionID": session.id, "cwd": str(session.place), "text": "One."}
+    for lap in (2, 3):
+        time.sleep(0.002)
+        payload = {**idle, "timestamp": int(time.time() * 1000)}
+        assert f"ITERATION {lap}/20" in session.hook("idle", payload).said["brief"]
+        assert session.hook("idle", payload).out == ""
+    assert session.laps() == 2

@@ -48,7 +48,7 @@ def install(
     Parameters
     ----------
     agent
-        claude, codex, gemini, qwen or copilot.
+        claude, codex, gemini, qwen, copilot or opencode.
     """
     refuse_agents("install")
     if deadline < SHORTEST:
@@ -72,7 +72,7 @@ def uninstall(
     Parameters
     ----------
     agent
-        claude, codex, gemini, qwen or copilot.
+        claude, codex, gemini, qwen, copilot or opencode.
     """
     refuse_agents("uninstall")
     target = target_of(agent)

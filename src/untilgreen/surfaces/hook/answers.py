@@ -39,7 +39,7 @@ def written(answer: Answer, event: str, agent: str) -> bytes:
     """The answer as the agent reads it; none is no output."""
     said = _prompted(answer, agent) if event == "prompt" else _stopping(answer)
     if agent == "opencode" and said:
-        said = {"brief": answer.brief, "toast": answer.toast or answer.refused}
+        said = {"brief": answer.brief, "toast": inert_lines(answer.toast), "refused": answer.refused}
     return msgspec.json.encode(said) + b"\n" if said else b""
 
 

@@ -26,6 +26,8 @@ MARGIN_SECONDS = 5.0
 """How long before its own time limit a hook ends its gates."""
 LAST_SECONDS = 2.0
 """And how long before it gives up whatever else it does."""
+_SAY_WHEN = frozenset({"copilot", "opencode"})
+"""Agents whose hooks, where they have two, may run one after the other; they say when they called them."""
 
 
 class Call(Struct, frozen=True, kw_only=True):
@@ -124,7 +126,7 @@ async def _completed(call: Call, payload: Payload) -> Payload:
 
 def _began(call: Call, payload: Payload) -> Moment:
     """When the agent called its hooks; one that calls them one after the other says it."""
-    if call.agent == "copilot" and payload.stamp is not None:
+    if call.agent in _SAY_WHEN and payload.stamp is not None:
         return moments.ago(time() - payload.stamp / 1000)
     return moments.began(call.entered)
 

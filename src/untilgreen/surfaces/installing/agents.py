@@ -16,7 +16,7 @@ QUICK_SECONDS = 30
 BLOCK_CAP = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "1000"}
 """Claude Code ends a turn after eight blocked stops unless this says otherwise."""
 _MILLISECONDS = 1000
-Form = Literal["markdown", "handed on", "toml", "skill"]
+Form = Literal["markdown", "handed on", "toml", "skill", "template"]
 
 
 class Target(Struct, frozen=True, kw_only=True):
@@ -35,6 +35,8 @@ class Target(Struct, frozen=True, kw_only=True):
     """Of a hook's time limit, in parts of a second."""
     flat: tuple[str, str] | None = None
     """The names of command and time limit where a hook stands by itself; else it is one of a group."""
+    script: str = ""
+    """The program in the agent's own language that its hooks are, where they are one and no settings."""
     base: dict[str, object] = {}
     """What the file has besides hooks, where it is ours alone."""
     named: bool = False
@@ -125,6 +127,16 @@ TARGETS = {
         named=True,
         switch=("hooksConfig.enabled", False),
         advice="Sessions that are open already have to be started anew.",
+    ),
+    "opencode": Target(
+        name="opencode",
+        home=("XDG_CONFIG_HOME", "opencode", ".config/opencode"),
+        folder=".opencode",
+        settings="plugin/untilgreen.js",
+        hooks={},
+        commands=("template", "command/{}.md"),
+        script="opencode/untilgreen.js",
+        advice="Start OpenCode anew. It takes a minute longer without a network, as with every plugin.",
     ),
     "copilot": Target(
         name="copilot",

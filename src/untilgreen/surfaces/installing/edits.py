@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from untilgreen.errors import UserError
 from untilgreen.surfaces.installing.agents import Target
-from untilgreen.surfaces.installing.wording import MARK, commands
+from untilgreen.surfaces.installing.wording import MARK, commands, script
 
 _OURS = re.compile(r"untilgreen['\"]? hook [a-z]+ --agent ")
 
@@ -66,7 +66,11 @@ class OurHook(Struct, frozen=True, kw_only=True):
 
 
 def ours(path: Path) -> tuple[OurHook, ...]:
-    """All hooks of ours in a file."""
+    """All hooks of ours in a file; a plugin is one."""
+    if path.suffix != ".json":
+        text = _text(path) or ""
+        plugin = OurHook(event="plugin", group=0, place=0, command=text.partition("\n")[0], entry={})
+        return (plugin,) if MARK in text else ()
     return ours_in(_read(path))
 
 
@@ -83,20 +87,24 @@ def ours_in(settings: dict[str, Any]) -> tuple[OurHook, ...]:
 
 def installed(target: Target, root: Path, program: str, seconds: int) -> list[Edit]:
     """What has to change so that the agent calls us."""
+    files = [_edit(path, text) for path, text in commands(target, root)]
+    if target.script:
+        return _changes([_edit(root / target.settings, script(target, program, seconds)), *files])
     settings = {**target.base, **_without_ours(_read(root / target.settings))}
     hooks = settings.setdefault("hooks", {})
     for name, entry in target.entries(program, seconds).items():
         hooks[name] = [*hooks.get(name, []), entry]
     for name, value in target.env.items():
         settings.setdefault("env", {}).setdefault(name, value)
-    edits = [_edit(root / target.settings, _written(settings))]
-    edits += [_edit(path, text) for path, text in commands(target, root)]
-    return _changes(edits)
+    return _changes([_edit(root / target.settings, _written(settings)), *files])
 
 
 def removed(target: Target, root: Path) -> list[Edit]:
     """What has to change so that nothing of ours is left."""
     path = root / target.settings
+    files = [_edit(each, None) for each, _ in commands(target, root) if MARK in (_text(each) or "")]
+    if target.script:
+        return _changes([*([_edit(path, None)] if MARK in (_text(path) or "") else []), *files])
     settings = _without_ours(_read(path))
     env = settings.get("env")
     for name, value in target.env.items():
@@ -106,9 +114,7 @@ def removed(target: Target, root: Path) -> list[Edit]:
         if settings.get(name) == {}:
             del settings[name]
     left = None if settings == target.base else _written(settings)
-    edits = [_edit(path, left)] if path.exists() else []
-    edits += [_edit(each, None) for each, _ in commands(target, root) if MARK in (_text(each) or "")]
-    return _changes(edits)
+    return _changes([*([_edit(path, left)] if path.exists() else []), *files])
 
 
 def _changes(edits: list[Edit]) -> list[Edit]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import assert_never
 
-from untilgreen.surfaces.installing.agents import Form, Target
+from untilgreen.surfaces.installing.agents import PROMPT_SECONDS, QUICK_SECONDS, Form, Target
 
 MARK = "installed by untilgreen"
 """What tells a file of ours from a person's own."""
@@ -20,9 +22,22 @@ def commands(target: Target, root: Path) -> Iterator[tuple[Path, str]]:
     if target.commands is None:
         return
     form, place = target.commands
-    for file in resources.files("untilgreen.surfaces.installing").joinpath("commands").iterdir():
+    for file in resources.files(__package__).joinpath("commands").iterdir():
         name = Path(file.name).stem
         yield root / place.format(name), _written(form, name, file.read_text(encoding="utf-8"))
+
+
+def script(target: Target, program: str, seconds: int) -> str:
+    """The plugin that calls us; what it has to know of this machine is written into it."""
+    words = {
+        "PROGRAM": json.dumps(program),
+        "QUOTED": shlex.quote(program),
+        "SECONDS": str(seconds),
+        "PROMPT_SECONDS": str(min(seconds, PROMPT_SECONDS)),
+        "QUICK_SECONDS": str(QUICK_SECONDS),
+    }
+    text = resources.files(__package__).joinpath(target.script).read_text(encoding="utf-8")
+    return re.sub(r"@([A-Z_]+)@", lambda found: words[found[1]], text)
 
 
 def _written(form: Form, name: str, text: str) -> str:
@@ -36,6 +51,8 @@ def _written(form: Form, name: str, text: str) -> str:
             return f"{_FENCE}{head}{_FENCE}{mark}\n/{name} $ARGUMENTS\n"
         case "toml":  # what was typed follows the text; {{args}} would spoil `$&` and its like
             return f"# {MARK}\ndescription = {_described(head)}\nprompt = {json.dumps(_told(name, words))}\n"
+        case "template":
+            return f"{_FENCE}description: {_described(head)}\n{_FENCE}{mark}\n{_told(name, words)}\n"
         case "skill":
             about = f"name: {name}\ndescription: {_described(head)}\nuser-invocable: true\n"
             return f"{_FENCE}{about}disable-model-invocation: true\n{_FENCE}{mark}\n{_told(name, words)}\n"
