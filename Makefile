@@ -17,6 +17,7 @@ help: ## list the targets
 
 demo: $(READY) ## watch a scripted agent converge in a temporary repository; no keys needed
 	@$(BIN)/untilgreen demo
+	@command -v untilgreen >/dev/null || echo "Here, untilgreen is $(BIN)/untilgreen."
 
 # The core runs under coverage and in one process, the rest without and in two: every test once.
 test: $(READY) ## run every test; the core must be covered to the last branch

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from untilgreen.engine.clock import SystemClock
 from untilgreen.engine.store import RunFolder
@@ -62,12 +63,17 @@ class FolderFiles:
     def report(self, lap: int, activity: Activity) -> None:
         """Hand on what the agent shows, also to other processes; that they can't be told stops nothing."""
         with suppress(OSError):
-            path = _now(self._folder)
-            new = path.with_suffix(".new")
-            new.write_bytes(msgspec.json.encode(Last(at=SystemClock().now(), lap=lap, activity=activity)))
-            new.replace(path)
+            self._keep(lap, activity)
         for watcher in self._watchers:
             watcher(activity)
+
+    def _keep(self, lap: int, activity: Activity) -> None:
+        """By a rename, so that nobody reads half of it."""
+        shown = replace(activity, text=activity.text.encode(errors="replace").decode())
+        path = _now(self._folder)
+        new = path.with_suffix(".new")
+        new.write_bytes(msgspec.json.encode(Last(at=SystemClock().now(), lap=lap, activity=shown)))
+        new.replace(path)
 
     def pointer(self, path: Path | None) -> str | None:
         """A path as an event names it."""

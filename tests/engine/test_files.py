@@ -1,0 +1,44 @@
+"""What a run keeps beside its journal: the last thing that an agent showed, for whoever watches."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from untilgreen.engine.files import FolderFiles, last_shown
+from untilgreen.engine.store import RunFolder
+from untilgreen.ports import Activity
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    (tmp_path / "run" / "activity").mkdir(parents=True)
+    return RunFolder(tmp_path / "run")
+
+
+def test_other_processes_see_the_last_thing_that_was_shown(folder: RunFolder) -> None:
+    assert last_shown(folder) is None
+    files = FolderFiles(folder)
+
+    files.report(1, Activity(kind="output", text="first"))
+    files.report(2, Activity(kind="output", text="last, with half a character: \ud83d"))
+
+    last = last_shown(folder)
+    assert last is not None
+    assert (last.lap, last.activity.text) == (2, "last, with half a character: ?")
+
+
+def test_that_nobody_else_can_be_told_stops_nothing(folder: RunFolder) -> None:
+    heard: list[Activity] = []
+    files = FolderFiles(folder, (heard.append,))
+    shutil.rmtree(folder.path)
+
+    files.report(1, Activity(kind="output", text="on"))
+
+    assert [activity.text for activity in heard] == ["on"]
+
+
+def test_a_damaged_note_is_as_good_as_none(folder: RunFolder) -> None:
+    (folder.path / "activity" / "now.json").write_text('{"at":')
+
+    assert last_shown(folder) is None
