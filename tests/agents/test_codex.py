@@ -46,6 +46,17 @@ async def test_the_usage_of_a_continued_thread_is_what_was_added(codex: Codex, t
     assert played.reply.usage == Usage(input_tokens=51478 - 40924, output_tokens=1)
 
 
+async def test_nothing_depends_on_what_it_tells_of_commands(codex: Codex, tmp_path: Path) -> None:
+    lines = stream("codex-done").splitlines(keepends=True)
+    quiet = "".join(line for line in lines if "command_execution" not in line)
+
+    told = await play(codex, "".join(lines), tmp_path)
+    untold = await play(codex, quiet, tmp_path)
+
+    assert quiet != "".join(lines)
+    assert untold.reply == replace(told.reply, denied=(), detail="")
+
+
 async def test_an_agent_that_began_to_count_anew_is_taken_at_its_word(codex: Codex, tmp_path: Path) -> None:
     going_on = replace(BRIEF, session=THREAD, counted=Usage(input_tokens=99_999, output_tokens=94))
 
