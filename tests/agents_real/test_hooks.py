@@ -119,6 +119,32 @@ def test_claude_skips_hooks_where_doctor_says_so(bench: Bench, model: ScriptedMo
     assert looped(bench)
 
 
+@pytest.mark.parametrize(
+    ("agent", "file", "off"),
+    [
+        ("gemini", ".gemini/settings.json", {"hooksConfig": {"disabled": ["untilgreen"]}}),
+        ("copilot", ".copilot/hooks/untilgreen.json", {"disableAllHooks": True}),
+        ("qwen", ".qwen/settings.json", {"disableAllHooks": True}),
+    ],
+    indirect=["agent"],
+)
+def test_others_skip_hooks_where_doctor_says_so(
+    bench: Bench, model: ScriptedModel, file: str, off: dict[str, Any]
+) -> None:
+    path = bench.home / file
+    settings = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({**settings, **off}))
+
+    (row,) = told(bench)
+    assert row.startswith(f"warn: {bench.agent} skips ")
+    assert str(path) in row
+    say(bench, "/ralph look at it")
+    assert not looped(bench)
+
+    path.write_text(json.dumps(settings))
+    assert [line.partition(":")[0] for line in told(bench)] == ["ok"]
+
+
 @CLAUDE
 @pytest.mark.parametrize("behind", [False, True], ids=["before ours", "behind ours"])
 @pytest.mark.parametrize("blocks", [False, True], ids=["silent", "blocks once"])

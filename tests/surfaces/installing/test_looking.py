@@ -21,8 +21,8 @@ USUAL = 600
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "QWEN_HOME"):
-        monkeypatch.delenv(name, raising=False)
+    for target in TARGETS.values():
+        monkeypatch.delenv(target.home[0], raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     (tmp_path / "project").mkdir()
@@ -64,7 +64,7 @@ def test_where_nothing_is_installed_one_line_says_how(look: Callable[[], list[Ro
     assert (row.name, row.status, row.fix) == ("hooks", "absent", "untilgreen install AGENT")
 
 
-@pytest.mark.parametrize("agent", ["claude", "qwen"])
+@pytest.mark.parametrize("agent", [name for name in TARGETS if name != "codex"])  # which wants trust
 def test_hooks_that_were_just_installed_are_well(
     agent: str, home: Path, project: Path, look: Callable[[], list[Row]]
 ) -> None:
@@ -73,9 +73,10 @@ def test_hooks_that_were_just_installed_are_well(
     assert (row.name, row.status) == (f"hooks {agent}", "ok")
     assert str(path) in row.detail
 
-    path.unlink()
-    install(agent, home, project)
-    assert [row.status for row in look()] == ["ok"]
+    if TARGETS[agent].folder is not None:
+        path.unlink()
+        install(agent, home, project)
+        assert [row.status for row in look()] == ["ok"]
 
 
 def test_hooks_of_a_person_and_of_a_project_are_twice(
@@ -112,13 +113,14 @@ def test_hooks_in_files_that_nothing_is_installed_in_are_found(
     assert row.fix == f"take them out of {local}"
 
 
-def test_a_program_that_is_gone_is_said(home: Path, look: Callable[[], list[Row]]) -> None:
-    path = install("claude", home)
+@pytest.mark.parametrize("agent", TARGETS)
+def test_a_program_that_is_gone_is_said(agent: str, home: Path, look: Callable[[], list[Row]]) -> None:
+    path = install(agent, home, seconds=900)
     (home.parent / "bin" / "untilgreen").unlink()
 
-    (row,) = look()
+    (row, *_) = look()
     assert row.detail.startswith(f"{path} calls '{home.parent}/bin/untilgreen', which is not there")
-    assert row.fix == "untilgreen install claude --user --deadline 600"
+    assert row.fix == f"untilgreen install {agent} --user --deadline 900"
 
 
 def test_another_program_or_other_arguments_than_today_are_stale(
@@ -161,7 +163,7 @@ def test_commands_that_are_gone_are_stale(home: Path, look: Callable[[], list[Ro
     assert row.detail.endswith("commands/ralph.md")
 
 
-@pytest.mark.parametrize("agent", ["claude", "qwen"])
+@pytest.mark.parametrize("agent", ["claude", "qwen", "copilot"])
 def test_hooks_that_are_switched_off_are_said_with_the_file(
     agent: str, home: Path, project: Path, look: Callable[[], list[Row]]
 ) -> None:
@@ -171,8 +173,23 @@ def test_hooks_that_are_switched_off_are_said_with_the_file(
     assert row.detail == f"{agent} skips all hooks, since {path} has disableAllHooks = true"
     assert row.fix == f"take disableAllHooks out of {path}"
 
-    change(project / f".{agent}" / "settings.json", lambda settings: settings.update(disableAllHooks=False))
+    above = project / f".{agent}" / "settings.json" if agent != "copilot" else path
+    change(above, lambda settings: settings.update(disableAllHooks=False))
     assert [row.status for row in look()] == ["ok"]
+
+
+def test_hooks_of_gemini_can_be_switched_off_together_and_by_name(
+    home: Path, project: Path, look: Callable[[], list[Row]]
+) -> None:
+    path = install("gemini", home)
+    change(path, lambda settings: settings.update(hooksConfig={"disabled": ["theirs", "untilgreen"]}))
+    (row,) = look()
+    assert row.detail == f"gemini skips these hooks, since {path} has them in hooksConfig.disabled"
+    assert row.fix == "start gemini, and switch them on with /hooks enable untilgreen"
+
+    change(path, lambda settings: settings.update(hooksConfig={"enabled": False}))
+    (row,) = look()
+    assert row.detail == f"gemini skips all hooks, since {path} has hooksConfig.enabled = false"
 
 
 def test_what_an_organization_forbids_is_said(tmp_path: Path) -> None:

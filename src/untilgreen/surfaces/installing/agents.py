@@ -15,6 +15,7 @@ PROMPT_SECONDS = 120
 QUICK_SECONDS = 30
 BLOCK_CAP = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "1000"}
 """Claude Code ends a turn after eight blocked stops unless this says otherwise."""
+HOOK_NAME = "untilgreen"
 _MILLISECONDS = 1000
 Form = Literal["markdown", "handed on", "toml", "skill", "template"]
 
@@ -70,7 +71,7 @@ class Target(Struct, frozen=True, kw_only=True):
             key, time = self.flat or ("command", "timeout")
             hook = {"type": "command", key: _command(program, words), time: limit * self.unit}
             if self.named:
-                hook["name"] = "untilgreen"
+                hook["name"] = HOOK_NAME
             made[own] = hook if self.flat else {"hooks": [hook]}
         return made
 
@@ -151,6 +152,7 @@ TARGETS = {
         },
         commands=("skill", "skills/{}/SKILL.md"),
         flat=("bash", "timeoutSec"),
+        switch=("disableAllHooks", True),
         base={"version": 1},
         advice="GitHub Copilot CLI stops by itself after 9 laps in a row; `/untilgreen go` goes on then.",
     ),

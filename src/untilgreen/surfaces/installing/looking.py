@@ -17,11 +17,12 @@ from msgspec import Struct
 from untilgreen.engine.health import Row
 from untilgreen.errors import UserError
 from untilgreen.surfaces.installing import codex_trust
-from untilgreen.surfaces.installing.agents import TARGETS, Target
+from untilgreen.surfaces.installing.agents import HOOK_NAME, TARGETS, Target
 from untilgreen.surfaces.installing.edits import Edit, OurHook, installed, ours, ours_in
 
 _PROGRAM = re.compile(r"exec (\S+|'[^']*') hook ")
 _DEADLINE = re.compile(r" hook stop .*--deadline (\d+)")
+_BY_NAME = "hooksConfig.disabled"
 _MANAGED = {
     "darwin": Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
     "linux": Path("/etc/claude-code/managed-settings.json"),
@@ -172,6 +173,12 @@ def _skipped(target: Target, start: Path) -> Iterator[tuple[str, str]]:
             f"{target.name} skips all hooks, since {path} has {key} = {json.dumps(off)}",
             (f"take {key} out of {path}"),
         )
+    for path in files:
+        if target.named and HOOK_NAME in (_setting(path, _BY_NAME) or ()):
+            yield (
+                f"{target.name} skips these hooks, since {path} has them in {_BY_NAME}",
+                f"start {target.name}, and switch them on with /hooks enable {HOOK_NAME}",
+            )
     managed = _MANAGED.get(sys.platform)
     if target.name == "claude" and managed is not None:
         yield from managed_off(managed)
