@@ -12,6 +12,7 @@ import pytest
 
 from tests.agents_real.bench import Bench, of
 from untilgreen.core.events import BriefOffered, RunFinished, TurnEnded
+from untilgreen.surfaces.hook.answers import IN_A_ROW
 from untilgreen.testing.model.pointing import MODELS
 
 DONE = "<promise>DONE</promise>"
@@ -83,6 +84,20 @@ def test_twenty_laps_work_in_spite_of_caps(bench: Bench, monkeypatch: pytest.Mon
     events = bench.journal()
     (finished,) = of(RunFinished, events)
     assert (finished.outcome, len(of(TurnEnded, events))) == ("claimed", 20)
+
+
+@pytest.mark.parametrize("agent", list(IN_A_ROW), indirect=True)
+@pytest.mark.timeout(330)
+def test_an_agent_with_a_cap_makes_as_many_laps_in_a_row_as_its_user_was_told(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, laps = IN_A_ROW[bench.agent]
+    (bench.project / "untilgreen.toml").write_text("detectors = []\n")
+    turns = [{"text": f"Part {chr(97 + lap) * 3} is looked at."} for lap in range(laps + 3)]
+    talk(bench, turns, "/ralph look at it", monkeypatch)
+
+    events = bench.journal()
+    assert (len(of(TurnEnded, events)), of(RunFinished, events)) == (laps, [])
 
 
 @NO_CAP
