@@ -12,13 +12,16 @@ from untilgreen.core.model import Outcome
 
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed: bwrap")
 SANDBOX = {"mode": "bwrap", "network": "agents", "env": ["SCRIPTED_KEY", "AGENT_BENCH"]}
+WANTS_THE_INDEX = ("aider",)
+"""Agents that give new files to git, which they can't do in place."""
 
 
 @pytest.mark.parametrize("session", ["fresh", "continue"])
-def test_a_wrong_lap_is_followed_by_a_right_one(bench: Bench, session: str) -> None:
+def test_a_wrong_lap_is_followed_by_a_right_one(bench: Bench, agent: str, session: str) -> None:
     (bench.home / ".ssh").mkdir()
+    workspace = "worktree" if agent in WANTS_THE_INDEX else "in-place"
     with bench.model(TWO_LAPS):
-        state, events = bench.run(session=session, sandbox=SANDBOX)
+        state, events = bench.run(session=session, sandbox=SANDBOX, workspace=workspace)
 
     assert (state.outcome, len(state.iterations)) == (Outcome.CONVERGED, 2), state.reason
     first, second = (turn.reply for turn in of(TurnEnded, events))
