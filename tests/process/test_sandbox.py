@@ -46,7 +46,7 @@ def work(tmp_path: Path) -> Path:
 
 
 def names_in(place: Path) -> list[str]:
-    return [each.name for each in place.iterdir()]
+    return [each.name for each in place.iterdir()] if place.is_dir() else []
 
 
 def exists(path: str | Path) -> bool:

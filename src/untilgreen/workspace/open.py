@@ -12,8 +12,12 @@ from untilgreen.workspace.ground import find_ground
 
 
 async def open_workspace(start: Path, run: str, private_dir: Path) -> GitWorkspace:
-    """Open a directory for a run and see that it can be worked in; `private_dir` belongs to the run alone."""
-    kind = GitWorkspace if await git_root(start) else DirectoryWorkspace
+    """Open a directory for a run and see that it can be worked in; `private_dir` belongs to the run alone.
+
+    A run goes on as it began: a repository that an agent made meanwhile has filters of the agent's choice.
+    """
+    began_without = await anyio.Path(private_dir, "git", "objects").is_dir()
+    kind = DirectoryWorkspace if began_without or not await git_root(start) else GitWorkspace
     workspace = kind(start, run, private_dir)
     await workspace.prepare()
     return workspace

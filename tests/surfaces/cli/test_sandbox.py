@@ -124,6 +124,25 @@ echo x >> sub/file; echo x >> other.txt
     assert escaped.exists()
 
 
+def test_a_repository_made_where_there_was_none_is_not_taken_for_the_users(cli: Cli) -> None:
+    cli.place, escaped = cli.tmp / "plain", cli.tmp / "escaped"
+    write(cli.place, {"notes.txt": "start\n"})
+    tries = f"""
+git init -q . && git config filter.evil.clean 'touch {escaped}; cat'
+echo '* filter=evil' > .gitattributes
+"""
+    assert mended(cli, tries).code == 0
+    assert (cli.place / ".git" / "config").exists()
+
+    assert cli("diff").code == 0
+    assert cli("restore", f"{cli.ids[0]}@0").code == 0
+    assert (cli.place / "notes.txt").read_text() == "start\n"
+    assert not escaped.exists()
+    write(cli.place, {".gitattributes": "* filter=evil\n"})
+    git(cli.place, "add", "--all")  # it would have worked
+    assert escaped.exists()
+
+
 def test_gates_have_no_network_where_only_agents_may(cli: Cli) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         connect = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 5)"
