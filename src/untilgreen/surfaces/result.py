@@ -84,9 +84,18 @@ def _lap(lap: Iteration) -> Lap:
 
 
 def summary(
-    state: RunState, *, width: int, ascii_only: bool, flags: str = "", wrapped: bool = False
+    state: RunState,
+    *,
+    width: int,
+    ascii_only: bool,
+    flags: str = "",
+    wrapped: bool = False,
+    seen: bool = False,
 ) -> list[str]:
-    """What a person wants to know when a run was left; `flags` end every command that is named."""
+    """What a person wants to know when a run was left; `flags` end every command that is named.
+
+    Whoever has `seen` what `show` tells is sent further.
+    """
     wide = width if wrapped else sys.maxsize
     lines = [picture(state, width=width, ascii_only=ascii_only), ""]
     lines += folded(f"{status(state)}: {short(why(state), 400)}", wide)
@@ -97,7 +106,7 @@ def summary(
     laps = several(len(state.iterations), "lap")
     lines.append(f"{laps} in {show_duration(state.elapsed)}{tokens}{spent}")
     lines += _flaky(state) + _what_is_left(state) + _own_commits(state)
-    return lines + _how_to_go_on(state, flags)
+    return lines + _how_to_go_on(state, flags, seen=seen)
 
 
 def why(state: RunState) -> str:
@@ -135,13 +144,13 @@ def _what_is_left(state: RunState) -> list[str]:
     return []
 
 
-def _how_to_go_on(state: RunState, flags: str) -> list[str]:
+def _how_to_go_on(state: RunState, flags: str, *, seen: bool) -> list[str]:
     go_on = f"Go on with: untilgreen resume {state.run}{flags}"
     if state.outcome is None:
         if undecided(state) is not None:
             return [f"Answer with: untilgreen answer {state.run} approve{flags}  (approve | reject)", go_on]
         return [how_to_answer(state, flags), go_on] if state.asked is not None else [go_on]
-    verb = "show" if state.outcome in GOOD else "why"
+    verb = "show" if state.outcome in GOOD and not seen else "why"
     return [
         f"Look closer with: untilgreen {verb} {state.run}{flags}",
         f"              or: untilgreen diff {state.run}{flags}",

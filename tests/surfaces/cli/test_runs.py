@@ -149,3 +149,16 @@ def test_printed_commands_name_the_state_directory_that_was_given(cli: Cli) -> N
     assert f"untilgreen resume {run} --state-dir '{elsewhere}'" in left.out
     assert cli.ids == []
     assert cli("show", run, *flag).code == 0
+
+
+def test_on_a_terminal_a_run_takes_one_line_of_the_list_and_the_title_of_show_fits(cli: Cli) -> None:
+    task = "Make the login tests pass again, and leave everything else as it was."
+    assert cli("run", task, "--agent", "cmd:true", "--gate", "true").code == 0
+
+    _, listed = cli.on_a_terminal("list").end()
+    _, shown = cli.on_a_terminal("show").end()
+
+    assert [len(line) for line in listed.splitlines()] == [80]
+    assert len(shown.splitlines()[0]) == 80
+    assert task in cli("show").out
+    assert f"Look closer with: untilgreen why {cli.ids[0]}" in shown

@@ -26,14 +26,15 @@ AGENT_MARKS = (
 """Variables that tell that a command was started by an agent: set by us, and by agents themselves."""
 
 
-def summarise(state: RunState, flags: str) -> None:
-    """Print how a run went, or where it stands, as wide as the terminal is."""
+def summarise(state: RunState, flags: str, *, seen: bool = False) -> None:
+    """Print how a run went, or where it stands, as wide as the terminal is; `seen` where `show` does it."""
     lines = result.summary(
         state,
         width=shutil.get_terminal_size().columns,
         ascii_only=ascii_only(),
         flags=flags,
         wrapped=sys.stdout.isatty(),
+        seen=seen,
     )
     for line in lines:
         out(line)

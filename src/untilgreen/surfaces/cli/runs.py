@@ -12,7 +12,7 @@ from untilgreen.engine.store import RunFolder
 from untilgreen.errors import JournalError
 from untilgreen.surfaces.bars import spark
 from untilgreen.surfaces.cli.options import HERE, Json, Place
-from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
+from untilgreen.surfaces.cli.say import ascii_only, out, out_json, room, version_line
 from untilgreen.surfaces.text import short
 
 
@@ -57,7 +57,8 @@ def _show(folder: RunFolder, look: Callable[[RunFolder], Row], *, json: bool, pl
         return
     bars = spark(row.scores, ascii_only=plain)
     word = "lap " if row.laps == 1 else "laps"
-    out(f"{folder.id}  {status:10}  {row.laps:3} {word}  {bars:12}  {short(row.title, 60)}")
+    begin = f"{folder.id}  {status:10}  {row.laps:3} {word}  {bars:12}  "
+    out(begin + short(row.title, room(len(begin), 60)))
 
 
 def _driven(folder: RunFolder) -> bool:

@@ -17,6 +17,9 @@ from untilgreen.surfaces.text import in_ascii, inert_lines
 if TYPE_CHECKING:
     from untilgreen.surfaces.output import Line
 
+SHORTEST = 16
+"""Places that a title gets on the narrowest terminal."""
+
 
 @contextmanager
 def settled_streams() -> Iterator[None]:
@@ -58,6 +61,15 @@ def complain(text: str, help_line: str = "") -> None:
         tell(f"error: {inert_lines(text)}")
     if help_line:
         tell(f"help: {help_line}")
+
+
+def room(taken: int, most: int) -> int:
+    """How many places a line has left behind those that are taken; `most` where stdout is no terminal."""
+    try:
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return most
+    return max(SHORTEST, min(most, columns - taken)) if columns else most
 
 
 def ascii_only() -> bool:

@@ -6,7 +6,7 @@ from untilgreen.engine.told import told
 from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.look import summarise
 from untilgreen.surfaces.cli.options import HERE, Json, Place, Run
-from untilgreen.surfaces.cli.say import out, out_json, version_line
+from untilgreen.surfaces.cli.say import out, out_json, room, version_line
 from untilgreen.surfaces.render import agent_words
 from untilgreen.surfaces.text import inert, short
 
@@ -25,10 +25,10 @@ def show(run: Run = "@last", /, *, place: Place = HERE, json: Json = False) -> i
         version_line()
         out_json(result.as_json(state, head))
         return 0
-    out(f"{state.run}  {short(state.plan.title, 100)}")
+    out(f"{state.run}  {short(state.plan.title, room(len(state.run) + 2, 100))}")
     strategy = inert(state.plan.strategy.name)
     out(f"agent {agent_words(state.agent)} · strategy {strategy} · {inert(str(folder.path))}")
     out()
-    summarise(state, place.flags)
+    summarise(state, place.flags, seen=True)
     out(f"journal head {head}")
     return 0
