@@ -1,0 +1,124 @@
+"""A person at the real Gemini CLI, which calls its stop hook for a turn that was broken off, too."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.agents_real.bench import Bench, of, wait_for
+from untilgreen.core.events import LapVoided, Paused, RunFinished, TurnEnded
+from untilgreen.testing.model.pointing import MODELS
+
+DONE = "<promise>DONE</promise>"
+SLOW = {"text": "This takes its time and goes on and on and on and on.", "chunk_delay": 1.0, "chunk": 4}
+pytestmark = [
+    pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed"),
+    pytest.mark.parametrize("agent", ["gemini"], indirect=True),
+    pytest.mark.timeout(330),
+]
+
+
+class Terminal:
+    """Gemini CLI on a terminal of its own, with our hooks."""
+
+    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        variables = {"UNTILGREEN_STATE_DIR": str(bench.state), "PATH": here}
+        for name, value in {**variables, "GEMINI_CLI_TRUST_WORKSPACE": "true"}.items():
+            monkeypatch.setenv(name, value)
+        assert bench.cli("install", "gemini")[0] == 0
+        self._bench, self._tmux = bench, ["tmux", "-S", str(bench.home / "tmux")]
+        start = ["-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50"]
+        words = ["gemini", "-m", MODELS["gemini"], "--yolo"]
+        subprocess.run([*self._tmux, *start, *words], cwd=bench.project, check=True)
+        self.until(lambda: "Type your message" in self.screen())
+
+    def screen(self) -> str:
+        shown = subprocess.run(
+            [*self._tmux, "capture-pane", "-p"], capture_output=True, text=True, check=False
+        )
+        return shown.stdout
+
+    def says(self, text: str) -> None:
+        """A person types; Enter that comes too soon is taken for a part of the text."""
+        self.key("-l", text)
+        self.until(lambda: text[:20] in self.screen())
+        for _ in range(10):
+            time.sleep(1)
+            self.key("Enter")
+            if wait_for(lambda: "Type your message" in self.screen(), 3):
+                return
+
+    def key(self, *names: str) -> None:
+        subprocess.run([*self._tmux, "send-keys", *names], check=True)
+
+    def until(self, true: Callable[[], object]) -> None:
+        assert wait_for(true, 90), self.screen()
+
+    def close(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], check=False, capture_output=True)
+        for process in self._bench.processes():
+            with suppress(psutil.Error):
+                process.terminate()
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Bench], Terminal]]:
+    terminals: list[Terminal] = []
+
+    def open_it(bench: Bench) -> Terminal:
+        terminals.append(Terminal(bench, monkeypatch))
+        return terminals[-1]
+
+    yield open_it
+    for terminal in terminals:
+        terminal.close()
+
+
+def test_esc_in_a_lap_and_a_question_of_ones_own_use_no_lap(
+    bench: Bench, opened: Callable[[Bench], Terminal]
+) -> None:
+    (bench.project / "untilgreen.toml").write_text("detectors = []\n")
+    turns = [{"text": "One."}, SLOW, {"text": "That is a file."}, {"text": f"There.\n\n{DONE}"}]
+    with bench.model(turns) as model:
+        terminal = opened(bench)
+        terminal.says("/ralph look at $& it")
+        terminal.until(lambda: "This takes" in terminal.screen())
+        terminal.key("Escape")
+        terminal.until(lambda: of(Paused, bench.journal()))
+        assert [event.lap for event in of(LapVoided, bench.journal())] == [2]
+        terminal.until(lambda: "is paused: you took over" in terminal.screen())
+
+        terminal.says("what is this")
+        terminal.until(lambda: "That is a file." in terminal.screen())
+        assert len(of(TurnEnded, bench.journal())) == 1
+        terminal.says("/untilgreen go")
+        terminal.until(lambda: of(RunFinished, bench.journal()))
+    assert any("look at $& it" in asked.last_user for asked in model.requests)
+    events = bench.journal()
+    assert [event.reason for event in of(Paused, events)] == ["you took over"]
+    assert [(event.lap, event.claim) for event in of(TurnEnded, events)] == [(1, False), (2, True)]
+
+
+def test_esc_while_the_gates_run_leaves_the_next_lap_unused(
+    bench: Bench, opened: Callable[[Bench], Terminal]
+) -> None:
+    gate = "test -f ../slow || { touch ../slow; exit 1; }; touch ../begun; sleep 6; exit 1"
+    with bench.model([{"text": "One."}, {"text": "Two."}]):
+        terminal = opened(bench)
+        terminal.says(f'/ralph look at it --gate "slow={gate}"')
+        terminal.until((bench.project.parent / "begun").exists)
+        terminal.key("Escape")
+        terminal.until(lambda: of(Paused, bench.journal()))
+    events = bench.journal()
+    assert [event.lap for event in of(TurnEnded, events)] == [1]
+    assert [event.lap for event in of(LapVoided, events)] == [2]
