@@ -38,7 +38,7 @@ test-browser: $(READY) ## look at the HTML report in a real browser; installs ch
 test-sandbox: $(READY) ## run the tests of the sandbox; installs bubblewrap if need be
 	@command -v bwrap >/dev/null || { echo "Installing bubblewrap"; $(SUDO) apt-get update -qq && \
 		$(SUDO) apt-get install -y -qq --no-install-recommends bubblewrap >/dev/null; }
-	$(BIN)/pytest tests/process/test_sandbox.py tests/surfaces/cli/test_sandbox.py -q -rs -n 2 --inline-snapshot=disable
+	$(BIN)/pytest tests/process/test_sandbox.py tests/engine/test_walls.py tests/surfaces/cli/test_sandbox.py -q -rs -n 2 --inline-snapshot=disable
 
 test-agents: $(READY) ## run real agents against a scripted model; AGENTS="claude codex" only these
 	$(BIN)/python tests/agents_real/clis.py $(AGENTS)

@@ -8,6 +8,7 @@ configuration can't be written in either: git would run what they say, later and
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,7 +57,8 @@ async def enclosure(plan: Plan, root: Path, state_dir: Path, worktree: Worktree 
         return OPEN
     top, repository = await _in_place(root) if worktree is None else (worktree.path, _linked(worktree))
     _refuse_a_home(top)
-    common = (*_named(sandbox), *_hidden(state_dir), Mount(path=_real(top), way="write"), *repository)
+    work = Mount(path=_real(top), way="write")
+    common = (work, *_our_own(top), *_named(sandbox), *_hidden(state_dir), *repository)
     walls = Walls(mounts=common, env=sandbox.env, network=sandbox.network == "all")
     commits = () if worktree is None else tuple(_for_commits(worktree))
     inside = replace(walls.opened(*commits), network=sandbox.network != "none")
@@ -88,6 +90,12 @@ def _named(sandbox: Sandbox) -> Iterator[Mount]:
                     f"sandbox.write names {written!r}, and there is no such path. Make it, or take it out."
                 )
             yield Mount(path=_real(path.parent) / path.name, way="write" if way == "write" else "read")
+
+
+def _our_own(top: Path) -> Iterator[Mount]:
+    """An environment in the workspace that we run from ourselves: the next driver would run what is there."""
+    if _real(Path(sys.prefix)).is_relative_to(_real(top)):
+        yield Mount(path=_real(Path(sys.prefix)), way="read")
 
 
 def _hidden(state_dir: Path) -> Iterator[Mount]:
