@@ -79,35 +79,38 @@ def run(cli: Cli) -> str:
     return cli.ids[0]
 
 
-def test_bash_completes_verbs_flags_values_and_runs(cli: Cli, run: str) -> None:
+def test_bash_completes_verbs_flags_values_and_runs(cli: Cli, said: Say, run: str) -> None:
     bash = program("bash")
-    assert cli("completion", "bash", "--install").code == 0
+    assert said("completion", "bash", "--install").code == 0
     path = Path(cli.env["HOME"]) / ".local/share/bash-completion/completions/untilgreen"
 
     with shell(cli, bash, "--norc", "-i", settings=f". {path}\n{BASH}") as offers:
         completes_everything(offers, run)
 
 
-@pytest.mark.parametrize(
-    "setting",
-    [
-        "untilgreen completion zsh --install > /dev/null; fpath=(~/.zsh/completions $fpath)\n{ZSH}",
-        "mkdir ~/own; untilgreen completion zsh > ~/own/_untilgreen; fpath=(~/own $fpath)\n{ZSH}",
-        "{ZSH}\nsource <(untilgreen completion zsh)\n",
-    ],
-    ids=["installed", "in a folder of one's own", "sourced"],
-)
-def test_zsh_completes_verbs_flags_values_and_runs(cli: Cli, run: str, setting: str) -> None:
-    with shell(cli, program("zsh"), "-f", "-i", settings=setting.replace("{ZSH}", ZSH)) as offers:
-        if "--install" in setting:
-            completes_everything(offers, run)
-        else:
+def test_zsh_completes_verbs_flags_values_and_runs(cli: Cli, said: Say, run: str) -> None:
+    zsh = program("zsh")
+    assert said("completion", "zsh", "--install").code == 0
+
+    with shell(cli, zsh, "-f", "-i", settings=f"fpath=(~/.zsh/completions $fpath)\n{ZSH}") as offers:
+        completes_everything(offers, run)
+
+
+def test_zsh_completes_from_a_folder_of_ones_own_and_when_the_script_is_sourced(
+    cli: Cli, said: Say, run: str
+) -> None:
+    zsh, own = program("zsh"), cli.tmp / "own"
+    own.mkdir()
+    (own / "_untilgreen").write_text(said("completion", "zsh").out)
+
+    for settings in (f"fpath=({own} $fpath)\n{ZSH}", f"{ZSH}\nsource {own}/_untilgreen\n"):
+        with shell(cli, zsh, "-f", "-i", settings=settings) as offers:
             assert f"untilgreen show {run} " in offers(f"untilgreen show {run[:4]}")
 
 
-def test_fish_completes_verbs_flags_values_and_runs(cli: Cli, run: str) -> None:
+def test_fish_completes_verbs_flags_values_and_runs(cli: Cli, said: Say, run: str) -> None:
     fish = program("fish")
-    assert cli("completion", "fish", "--install").code == 0
+    assert said("completion", "fish", "--install").code == 0
 
     def offers(line: str) -> str:
         """Fish says by itself what it would offer; a single offer is what TAB would write."""
