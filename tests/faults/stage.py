@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from tests.surfaces.cli.helpers import COMMAND, Done, git, repository, script
-from untilgreen.core.events import Event, RunFinished, SnapshotTaken
+from untilgreen.core.events import Attached, Event, RunFinished, SnapshotTaken
 from untilgreen.crash import CRASH_AT
 from untilgreen.journal.codec import decode
 
@@ -164,7 +164,7 @@ class Stage:
     def ending(self) -> dict[str, Any]:
         """What can be compared with the same story, unharmed."""
         return {
-            "runs": [self._end(run) for run in self.runs],
+            "runs": [self._end(run) for run in self.runs if self._driven(run)],
             "files": {name: path.read_text() for name, path in self._files()},
             "branches": sorted(
                 git(self.work, "rev-parse", f"{ref}^{{tree}}")
@@ -174,6 +174,10 @@ class Stage:
             "sessions": (self.folder / "state" / "sessions").exists(),
             "last exit code": self.codes[-1:],
         }
+
+    def _driven(self, run: Path) -> bool:
+        """A start that died before anything was done is made again, and its run waits for `prune`."""
+        return any(isinstance(event, Attached) for event in self.events(run))
 
     def _end(self, run: Path) -> tuple[str, str | None]:
         last = self.events(run)[-1]

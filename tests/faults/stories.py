@@ -8,6 +8,7 @@ from dataclasses import replace
 from tests.faults.stage import Act, Stage, Story
 
 ID = "0bd2e4a1-5c1f-4c6e-9d3b-2f1f6f0c9a11"
+DONE = "Now it is.\n<promise>DONE</promise>"
 # What it leaves running has left its session. The draft lies outside of the workspace: a turn that is cut
 # short has counted, or it has not, and no more.
 COUNTING = """\
@@ -165,6 +166,7 @@ TOLD_TO_LEAVE = Story(
     agent=LEAVING,
     acts=(Act(words=RUN, begins=True), Act(words=("resume", "{run}", "--json"))),
 )
+# A hook that dies says nothing, so that its session stops; a person then goes on in a turn of their own.
 SESSION = Story(
     name="a session",
     agent="true\n",
@@ -172,7 +174,9 @@ SESSION = Story(
         Act(words=("session", "start", "Count up.", "--session", ID, "--agent", "claude", *ENOUGH)),
         _wants_to_stop("The build goes on.", active=False, tasks=("b1",)),
         _wants_to_stop("I looked at it.", active=False),
-        replace(_wants_to_stop("Now it is.\n<promise>DONE</promise>", active=True), before=_made_ok),
+        replace(_wants_to_stop(DONE, active=True), before=_made_ok),
+        Act(words=("session", "go", "--session", ID)),
+        _wants_to_stop(DONE, active=False),
     ),
 )
 STORIES = (IN_PLACE, GETTING_WORSE, GETTING_STUCK, WORKTREE, PEOPLE, ENDING, FAILURES, TOLD_TO_LEAVE, SESSION)

@@ -156,6 +156,35 @@ def _traced() -> bool:
     return bool(strace) and subprocess.run(tried, capture_output=True, check=False).returncode == 0
 
 
+FIRST_EVENT = """
+import sys
+from pathlib import Path
+import anyio
+from untilgreen.core.events import Resumed
+from untilgreen.errors import JournalError
+from untilgreen.journal.file import FileJournal
+
+try:
+    anyio.run(FileJournal(Path(sys.argv[1])).append, Resumed(at=1.0))
+except JournalError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not _traced(), reason="needs strace, to let the system's fsync fail")
+def test_a_new_journal_that_its_folder_may_forget_is_not_acknowledged(tmp_path: Path) -> None:
+    """Only the folder's fsync fails, and only that of a new file is needed."""
+    path = tmp_path / "journal.jsonl"
+    failing = ("strace", "-f", "-qq", "-o", "/dev/null", "-P", str(tmp_path), "-e", "trace=fsync")
+    command = [*failing, "-e", "inject=fsync:error=EIO", sys.executable, "-c", FIRST_EVENT, str(path)]
+
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "can't be written: Input/output error" in said.stdout
+    assert path.read_bytes() == b""
+
+
 @pytest.mark.skipif(not _traced(), reason="needs strace, to let the system's fsync fail")
 def test_a_run_whose_disk_stops_syncing_says_so_and_goes_on_when_it_is_mended(stage: Stage) -> None:
     (stage.folder / "full").touch()

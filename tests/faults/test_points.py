@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.faults.killing import killed, unharmed
-from tests.faults.stories import IN_PLACE
+from tests.faults.stage import Stage
+from tests.faults.stories import IN_PLACE, SESSION
 from untilgreen.crash import CRASH_AT
 
 TWICE = f"""
@@ -70,3 +71,20 @@ def test_a_run_whose_drivers_die_at_every_kind_of_point_ends_as_if_nothing_had_h
 
     assert faults == []
     assert died == points
+
+
+def test_a_session_whose_start_and_whose_last_hook_die_ends_as_if_nothing_had_happened(
+    tmp_path: Path,
+) -> None:
+    """The start dies before anything was done, the hook when only the end was left to do."""
+    stage = Stage(tmp_path / "killed", SESSION)
+
+    start, *laps, last, _, _ = SESSION.acts
+    died = stage.finish(start, "put:after:sessions#1")
+    for act in laps:
+        stage.finish(act)
+    died += stage.finish(last, "append:before:RunFinished#1")
+
+    assert died == ["put:after:sessions#1", "append:before:RunFinished#1"]
+    assert [outcome for outcome, _ in stage.ending()["runs"]] == ["converged"]
+    assert stage.faults({"sessions": False}) == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import time
 
@@ -31,7 +32,7 @@ from untilgreen.engine.sessions import Note
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.trust import TrustBook, Untrusted
 from untilgreen.engine.wiring import check_installed, plan_of
-from untilgreen.errors import JournalError, JournalLocked, UserError, WorkspaceNotReady
+from untilgreen.errors import ArrivalRefused, JournalError, JournalLocked, UserError, WorkspaceNotReady
 
 PROMISE = "DONE"
 STRATEGY = "ralph"
@@ -145,16 +146,23 @@ async def _drive(
     heard: list[Event] = []
     warned: list[str] = []
     folder, seat = sessions.folder_of(store, note), in_session(note.session, own_turn=own_turn)
-    state = await drive(
+    go_on = partial(
+        drive,
         folder,
         store,
         seat,
         listeners=(lambda event, _: heard.append(event),),
         signals=True,
         warn=warned.append,
-        first=first,
         seconds=seconds,
     )
+    try:
+        state = await go_on(first=first)
+    except ArrivalRefused:
+        known = await state_of(folder)
+        if known.ending is None or known.outcome is not None:
+            raise
+        state = await go_on()  # a hook that died left nothing but the end to do
     told = Standing(note=note, folder=folder, state=state, told=tuple(heard), warnings=tuple(warned))
     return settled(store, told)
 
@@ -206,6 +214,9 @@ async def _make_room(wish: Wish, store: Store) -> None:
     """One run for a session: an open one is in the way, unless it is to be replaced."""
     before = await found(store, wish.session)
     if before is None or _over(before):
+        return
+    await discard(before.folder)
+    if not before.folder.complete:  # a start that died before anything was done
         return
     if not wish.replace:
         raise UserError(
