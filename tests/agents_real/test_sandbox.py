@@ -29,3 +29,21 @@ def test_a_wrong_lap_is_followed_by_a_right_one(bench: Bench, agent: str, sessio
     assert "Now it is right." in second.text
     if first.session:
         assert (first.session == second.session) == (session == "continue")
+
+
+@pytest.mark.parametrize("agent", ["claude"], indirect=True)
+def test_claude_reads_its_settings_in_the_usual_places_and_changes_none(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = bench.home / ".claude"
+    folder.mkdir()
+    (folder / "settings.json").write_text("{}")
+    (bench.home / ".claude.json").write_text('{"hasCompletedOnboarding": true}')
+    with bench.model(TWO_LAPS):
+        monkeypatch.delenv("CLAUDE_CONFIG_DIR")
+        state, _ = bench.run(session="continue", sandbox=SANDBOX)
+
+    assert (state.outcome, len(state.iterations)) == (Outcome.CONVERGED, 2), state.reason
+    assert (folder / "settings.json").read_text() == "{}"
+    assert (bench.home / ".claude.json").read_text() == '{"hasCompletedOnboarding": true}'
+    assert list((folder / "projects").rglob("*.jsonl"))
