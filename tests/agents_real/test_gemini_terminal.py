@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.agents_real.bench import Bench, of, wait_for
+from tests.agents_real.terminal import Terminal, installed
 from untilgreen.core.events import LapVoided, Paused, RunFinished, TurnEnded
 from untilgreen.testing.model.pointing import MODELS
 
@@ -27,61 +21,31 @@ pytestmark = [
 ]
 
 
-class Terminal:
-    """Gemini CLI on a terminal of its own, with our hooks."""
-
-    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        variables = {"UNTILGREEN_STATE_DIR": str(bench.state), "PATH": here}
-        for name, value in {**variables, "GEMINI_CLI_TRUST_WORKSPACE": "true"}.items():
-            monkeypatch.setenv(name, value)
-        assert bench.cli("install", "gemini")[0] == 0
-        self._bench, self._tmux = bench, ["tmux", "-S", str(bench.home / "tmux")]
-        start = ["-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50"]
-        words = ["gemini", "-m", MODELS["gemini"], "--yolo"]
-        subprocess.run([*self._tmux, *start, *words], cwd=bench.project, check=True)
-        self.until(lambda: "Type your message" in self.screen())
-
-    def screen(self) -> str:
-        shown = subprocess.run(
-            [*self._tmux, "capture-pane", "-p"], capture_output=True, text=True, check=False
-        )
-        return shown.stdout
-
-    def says(self, text: str) -> None:
-        """A person types; Enter that comes too soon is taken for a part of the text."""
-        self.key("-l", text)
-        self.until(lambda: text[:20] in self.screen())
-        for _ in range(10):
-            time.sleep(1)
-            self.key("Enter")
-            if wait_for(lambda: "Type your message" in self.screen(), 3):
-                return
-
-    def key(self, *names: str) -> None:
-        subprocess.run([*self._tmux, "send-keys", *names], check=True)
-
-    def until(self, true: Callable[[], object]) -> None:
-        assert wait_for(true, 90), self.screen()
-
-    def close(self) -> None:
-        subprocess.run([*self._tmux, "kill-server"], check=False, capture_output=True)
-        for process in self._bench.processes():
-            with suppress(psutil.Error):
-                process.terminate()
-
-
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Bench], Terminal]]:
     terminals: list[Terminal] = []
 
     def open_it(bench: Bench) -> Terminal:
-        terminals.append(Terminal(bench, monkeypatch))
+        installed(bench, monkeypatch)
+        monkeypatch.setenv("GEMINI_CLI_TRUST_WORKSPACE", "true")
+        words = ["gemini", "-m", MODELS["gemini"], "--yolo"]
+        terminals.append(Typing(bench, words, "Type your message"))
         return terminals[-1]
 
     yield open_it
     for terminal in terminals:
         terminal.close()
+
+
+class Typing(Terminal):
+    """It takes Enter for a part of the text now and then; a person presses it again."""
+
+    def says(self, text: str) -> None:
+        super().says(text)
+        for _ in range(10):
+            if wait_for(lambda: "Type your message" in self.screen(), 3):
+                return
+            self.key("Enter")
 
 
 def test_esc_in_a_lap_and_a_question_of_ones_own_use_no_lap(

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.agents_real.bench import Bench, of
+from tests.agents_real.terminal import Terminal, installed
 from untilgreen.core.events import Interrupted, LapVoided, Paused, RunFinished, TurnEnded
 from untilgreen.testing.model.pointing import MODELS
 
@@ -25,55 +23,16 @@ pytestmark = [
 ]
 
 
-class Terminal:
-    """Claude Code on a terminal of its own, with our hooks."""
-
-    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        for name, value in {"UNTILGREEN_STATE_DIR": str(bench.state), "PATH": here}.items():
-            monkeypatch.setenv(name, value)
-        assert bench.cli("install", "claude")[0] == 0
-        known = {
-            "hasCompletedOnboarding": True,
-            "theme": "dark",
-            "bypassPermissionsModeAccepted": True,
-            "customApiKeyResponses": {"approved": [os.environ["ANTHROPIC_API_KEY"][-20:]], "rejected": []},
-            "projects": {str(bench.project): {"hasTrustDialogAccepted": True}},
-        }
-        (Path(os.environ["CLAUDE_CONFIG_DIR"]) / ".claude.json").write_text(json.dumps(known))
-        self._tmux = ["tmux", "-S", str(bench.home / "tmux")]
-        self._bench = bench
-        words = ["claude", "--permission-mode", "bypassPermissions", "--model", MODELS["claude"]]
-        start = ["-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50"]
-        subprocess.run([*self._tmux, *start, *words], cwd=bench.project, check=True)
-        self.until(lambda: "bypass permissions on" in self.screen())
-
-    def screen(self) -> str:
-        return subprocess.run(
-            [*self._tmux, "capture-pane", "-p"], capture_output=True, text=True, check=True
-        ).stdout
-
-    def says(self, text: str) -> None:
-        """A person types, and means it."""
-        self.key(text)
-        time.sleep(0.5)  # what comes at once is taken for a paste, and Enter for a part of it
-        self.key("Enter")
-
-    def key(self, name: str) -> None:
-        subprocess.run([*self._tmux, "send-keys", name], check=True)
-
-    def until(self, true: Callable[[], bool]) -> None:
-        end = time.monotonic() + 60
-        while not true():
-            assert time.monotonic() < end, self.screen()
-            time.sleep(0.2)
-
-    def close(self) -> None:
-        """Close the terminal, and wait until all that ran in it is gone."""
-        subprocess.run([*self._tmux, "kill-server"], check=False)
-        end = time.monotonic() + 20
-        while self._bench.processes() and time.monotonic() < end:
-            time.sleep(0.2)
+def _known(bench: Bench) -> None:
+    """What Claude Code asks a person once, answered already."""
+    known = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "bypassPermissionsModeAccepted": True,
+        "customApiKeyResponses": {"approved": [os.environ["ANTHROPIC_API_KEY"][-20:]], "rejected": []},
+        "projects": {str(bench.project): {"hasTrustDialogAccepted": True}},
+    }
+    (Path(os.environ["CLAUDE_CONFIG_DIR"]) / ".claude.json").write_text(json.dumps(known))
 
 
 @pytest.fixture
@@ -81,7 +40,10 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Bench], Termin
     terminals: list[Terminal] = []
 
     def open_it(bench: Bench) -> Terminal:
-        terminals.append(Terminal(bench, monkeypatch))
+        installed(bench, monkeypatch)
+        _known(bench)
+        words = ["claude", "--permission-mode", "bypassPermissions", "--model", MODELS["claude"]]
+        terminals.append(Terminal(bench, words, "bypass permissions on"))
         return terminals[-1]
 
     yield open_it

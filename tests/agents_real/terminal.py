@@ -1,0 +1,65 @@
+"""An agent on a terminal of its own, with our hooks, and a person who types."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.agents_real.bench import Bench, wait_for
+
+PATIENCE = 90.0
+
+
+class Terminal:
+    """One agent in tmux; `ready` is what it shows when it waits for a person."""
+
+    def __init__(self, bench: Bench, words: list[str], ready: str) -> None:
+        self._bench, self._ready = bench, ready
+        self._tmux = ["tmux", "-S", str(bench.home / "tmux")]
+        start = ["-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50"]
+        subprocess.run([*self._tmux, *start, *words], cwd=bench.project, check=True)
+        self.until(lambda: ready in self.screen())
+
+    def screen(self) -> str:
+        shown = subprocess.run(
+            [*self._tmux, "capture-pane", "-p"], capture_output=True, text=True, check=False
+        )
+        return shown.stdout
+
+    def says(self, text: str) -> None:
+        """A person types, and means it; Enter that comes at once is taken for a part of the text."""
+        self.key("-l", text)
+        self.until(lambda: text[:20] in self.screen())
+        time.sleep(1)
+        self.key("Enter")
+
+    def key(self, *names: str) -> None:
+        subprocess.run([*self._tmux, "send-keys", *names], check=True)
+
+    def until(self, true: Callable[[], object]) -> None:
+        assert wait_for(true, PATIENCE), self.screen()
+
+    def close(self) -> None:
+        """Close the terminal, and end all that ran in it."""
+        subprocess.run([*self._tmux, "kill-server"], check=False, capture_output=True)
+        wait_for(lambda: not self._bench.processes(), 5)
+        for process in self._bench.processes():
+            with suppress(psutil.Error):
+                process.terminate()
+
+
+def installed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our hooks in the agent's settings, and our program where they look for it."""
+    here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for name, value in {"UNTILGREEN_STATE_DIR": str(bench.state), "PATH": here}.items():
+        monkeypatch.setenv(name, value)
+    code, said = bench.cli("install", bench.agent)
+    assert code == 0, said
