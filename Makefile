@@ -5,12 +5,14 @@ BIN := .venv/bin
 READY := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 AGENTS ?=
+FUZZ ?=
+FUZZ_SECONDS ?= 20
 CODE := $(wildcard src tests bench)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 BENCHES := $(filter-out bench/_%,$(sort $(wildcard bench/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-sandbox test-agents soak check format bench reference picture clean
+.PHONY: help demo test test-browser test-sandbox test-agents soak fuzz check format bench reference picture clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -46,6 +48,11 @@ test-agents: $(READY) ## run real agents against a scripted model; AGENTS="claud
 
 soak: $(READY) ## the long versions: kill -9 at every named point, hundreds of races, floods; takes an hour
 	$(BIN)/pytest tests/soak -q --inline-snapshot=disable
+
+# Needs a wheel of atheris for this Python, which there is for Linux; so it is no part of the dev group.
+fuzz: $(READY) ## break the parsers, each for FUZZ_SECONDS=20; FUZZ="spec output" only these
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(PIP) install --group fuzz -c constraints.txt
+	$(BIN)/python -m tests.fuzz.guided $(FUZZ_SECONDS) $(FUZZ)
 
 check: $(READY) ## format, lint, types, import contracts and shape; under a minute
 	$(BIN)/ruff format --check $(CODE)

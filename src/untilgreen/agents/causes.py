@@ -76,12 +76,21 @@ CAUSES = (
 )
 
 
+_TELLING = 4_000
 _STATUS = re.compile(r"(?:status|error|http|code)\W{0,4}(?:code\W{0,3})?([45]\d\d)\b", re.IGNORECASE)
+
+
+def telling(words: str) -> str:
+    """Where in long words a cause is told: at their beginning or end.
+
+    What an agent says may have any length, and searching it takes more than time in proportion.
+    """
+    return words if len(words) <= 2 * _TELLING else f"{words[:_TELLING]}\n{words[-_TELLING:]}"
 
 
 def status_in(words: str) -> int | None:
     """The status of a provider's answer, where the words name one."""
-    found = _STATUS.search(words)
+    found = _STATUS.search(telling(words))
     return int(found[1]) if found else None
 
 
@@ -90,7 +99,7 @@ def cause_of(words: str, status: int | None = None) -> ErrorClass | None:
 
     A status decides, but for the one that says "wait" and "pay" alike.
     """
-    quota = CAUSES[0]
+    quota, words = CAUSES[0], telling(words)
     if status is not None:
         if status in (403, 429) and quota.words.search(words):
             return quota.error

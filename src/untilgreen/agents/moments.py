@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from untilgreen.agents.causes import telling
+
 MOST_SECONDS = 366 * 86_400
 """No provider makes anybody wait longer; a larger number is something else."""
 _SLACK = 60.0
@@ -19,11 +21,12 @@ _SPAN = re.compile(
     re.IGNORECASE,
 )
 _HEADER = re.compile(
-    r"(?:retry[-_ ]?after|retry_?delay|resets?_in(?:_seconds)?)[\"']?\s*[:=]?\s*[\"']?(\d+(?:\.\d+)?)(ms)?",
+    r"(?:retry[-_ ]?after|retry_?delay|resets?_in(?:_seconds)?)"
+    r"[\"']?\s{0,9}[:=]?\s{0,9}[\"']?(\d+(?:\.\d+)?)(ms)?",
     re.IGNORECASE,
 )
 _EPOCH = re.compile(
-    r"(?:resets?\w*|until|after|\bat|\|)[\"']?\s*[:=|]?\s*[\"']?(1\d{9})(\d{3})?\b", re.IGNORECASE
+    r"(?:resets?\w*|until|after|\bat|\|)[\"']?\s{0,9}[:=|]?\s{0,9}[\"']?(1\d{9})(\d{3})?\b", re.IGNORECASE
 )
 _STAMP = re.compile(r"\b(20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)")
 _CLOCK = re.compile(
@@ -38,6 +41,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 def retry_at(words: str, now: float) -> float | None:
     """When to try again, where the words say so; local time where they name no zone."""
+    words = telling(words)
     for reading in (_stamped, _spanned, _shown_by_a_clock):
         moment = reading(words, now)
         if moment is not None and now - _SLACK <= moment <= now + MOST_SECONDS:

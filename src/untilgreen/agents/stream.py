@@ -77,6 +77,6 @@ def read(line: str) -> Said | None:
         return None
     try:
         value = _DECODER.decode(line)
-    except (msgspec.DecodeError, UnicodeEncodeError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
     return Said(value) if isinstance(value, dict) else None

@@ -77,7 +77,7 @@ def parse(line: bytes, number: int, path: str) -> Trajectory:
     """The run in that line, or a sentence about what is wrong with it."""
     try:
         return json.decode(line, type=Trajectory)
-    except (ValidationError, NotJson, UnicodeDecodeError) as error:
+    except (ValidationError, NotJson, UnicodeDecodeError, RecursionError) as error:
         raise UserError(
             f"{path}, line {number}: {error}. Each line is one run: "
             '{"source": …, "id": …, "steps": [{"action": …, "observation": …}, …]}.'

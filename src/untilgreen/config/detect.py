@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+
+from untilgreen.config import toml
 
 LINT, TYPES, TESTS = "lint", "types", "tests"
 STAGES = {LINT: 1, TYPES: 1, TESTS: 2}
@@ -68,7 +69,7 @@ class Project:
     def pyproject(self) -> dict[str, Any]:
         """The table of that name; an unreadable one is empty."""
         try:
-            return tomllib.loads(self.text("pyproject.toml"))
+            return toml.loads(self.text("pyproject.toml"))
         except (ValueError, RecursionError):
             return {}
 

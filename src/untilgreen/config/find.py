@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import stat
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from untilgreen.config import toml
 from untilgreen.config.layers import Source
 from untilgreen.errors import ConfigError, nearest
 
@@ -57,7 +57,7 @@ def read(path: Path, shown: str | None = None) -> tuple[dict[str, Any], Source]:
 
 def _parsed(text: str, name: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
+        return toml.loads(text)
     except RecursionError as error:
         raise ConfigError(f"{name} is nested too deeply to be read. Make it simpler.") from error
     except ValueError as error:  # not only TOMLDecodeError: a number may have too many digits
@@ -97,7 +97,7 @@ def _has_our_table(path: Path) -> bool:
     if b"untilgreen" not in content:
         return False
     try:
-        tool = tomllib.loads(content.decode("utf-8-sig")).get("tool")
+        tool = toml.loads(content.decode("utf-8-sig")).get("tool")
     except (ValueError, RecursionError):
         return re.search(rb"^\s*\[\s*tool\s*\.\s*untilgreen\b", content, re.MULTILINE) is not None
     return isinstance(tool, dict) and "untilgreen" in tool

@@ -13,6 +13,8 @@ TOKENS = frozenset({"TASK_COMPLETE", "TASK_COMPLETED", "DONE", "[COMPLETE]", "[T
 
 _FENCE = re.compile(r"\s*(?:(?:[-*+>]|\d+[.)])\s+)*(```+(?=[^`]*$)|~~~+)(.*)")
 _NEIGHBOURS = 2
+_NEAR = 2_000
+"""Characters; an answer may be one line with a tag after the other."""
 
 
 def tag(promise: Promise) -> str:
@@ -30,12 +32,11 @@ def claimed(text: str, brief: str, promise: Promise) -> bool:
 
 
 def _tags(text: str, promise: Promise) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Each tag, with the words before and after it on its lines."""
+    """Each tag, with the words near it, before and after it on its lines."""
     wanted = re.compile(rf"<promise>\s*{re.escape(promise.text.strip())}\s*</promise>", re.IGNORECASE)
     for match in wanted.finditer(text):
-        before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        end = text.find("\n", match.end())
-        after = text[match.end() : len(text) if end < 0 else end]
+        before = text[max(0, match.start() - _NEAR) : match.start()].rpartition("\n")[2]
+        after = text[match.end() : match.end() + _NEAR].partition("\n")[0]
         yield _words(match[0]), _words(before).split(), _words(after).split()
 
 
@@ -43,13 +44,11 @@ def _echoes(tag_words: str, before: list[str], after: list[str], told: str) -> b
     """A tag among other words that the brief has too; alone on its line it is always meant."""
     if not any(any(map(str.isalnum, word)) for word in (*before, *after)):
         return False
-    near = " ".join((*before[-_NEIGHBOURS:], tag_words, *after[:_NEIGHBOURS]))
-    whole = " ".join((*before, tag_words, *after))
-    return near in told or whole in told
+    return " ".join((*before[-_NEIGHBOURS:], tag_words, *after[:_NEIGHBOURS])) in told
 
 
 def _words(text: str) -> str:
-    return " ".join(re.sub(r"\s*(</?promise>)\s*", r" \1 ", text, flags=re.IGNORECASE).lower().split())
+    return " ".join(re.sub(r"(</?promise>)", r" \1 ", text, flags=re.IGNORECASE).lower().split())
 
 
 def _without_fences(text: str) -> str:

@@ -22,7 +22,7 @@ _REFERENCE = re.compile(r"\$\{(\w+)\}")
 SHAPES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
     (start, re.compile(shape))
     for start, shape in (
-        (b"sk-", rb"\bsk-(?=[\w-]*\d)[\w-]{20,}"),
+        (b"sk-", rb"\bsk-(?=[\w-]{0,200}?\d)[\w-]{20,}"),
         (b"k_live_", rb"\b[rs]k_live_\w{16,}"),
         (b"gh", rb"\bgh[oprsu]_\w{36,}"),
         (b"github_pat_", rb"\bgithub_pat_\w{22,}"),
@@ -34,7 +34,7 @@ SHAPES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
         (b"npm_", rb"\bnpm_\w{36}"),
         (b"pypi-", rb"\bpypi-[\w-]{50,}"),
         (b"hf_", rb"\bhf_[A-Za-z0-9]{30,}"),
-        (b"eyJ", rb"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"),
+        (b"eyJ", rb"\beyJ[\w-]{8,1000}\.eyJ[\w-]{8,}\.[\w-]*"),
         (
             b"-----BEGIN",
             rb"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.{0,4096}?)(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",

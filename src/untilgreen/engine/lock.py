@@ -91,7 +91,7 @@ def _introduce(descriptor: int, now: float) -> None:
 def _introduced(path: Path) -> Owner | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Owner)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 

@@ -105,5 +105,5 @@ def _path(store: Store, session: str) -> Path:
 def _read(path: Path) -> Note | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Note)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, RecursionError):
         return None

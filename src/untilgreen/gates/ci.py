@@ -138,9 +138,14 @@ class CiGate:
 
 async def _page(path: str, site: Site) -> _Checks:
     ran = await _asked(["gh", "api", path], site, "GitHub did not answer (log in with `gh auth login`)")
+    return told(ran.stdout)
+
+
+def told(answer: str) -> _Checks:
+    """A page of checks as GitHub lists them."""
     try:
-        return msgspec.json.decode(ran.stdout, type=_Checks)
-    except msgspec.MsgspecError as error:
+        return msgspec.json.decode(answer, type=_Checks)
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise Unanswered(f"The answer of `gh api` can't be read: {error}.") from error
 
 

@@ -6,11 +6,12 @@ import configparser
 import io
 import json
 import posixpath
-import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import tomlkit
+
+from untilgreen.config import toml
 
 Table: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[str, ...]
@@ -167,8 +168,8 @@ def _parser() -> configparser.RawConfigParser:
 
 
 KINDS: dict[str, Kind] = {
-    "pyproject.toml": Kind(tomllib.loads, tomlkit.dumps, _pyproject),
-    "Cargo.toml": Kind(tomllib.loads, tomlkit.dumps, _cargo),
+    "pyproject.toml": Kind(toml.loads, tomlkit.dumps, _pyproject),
+    "Cargo.toml": Kind(toml.loads, tomlkit.dumps, _cargo),
     "package.json": Kind(json.loads, json.dumps, _package),
     "setup.cfg": Kind(_read_ini, _write_ini, _setup),
 }

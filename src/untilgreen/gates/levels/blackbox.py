@@ -120,7 +120,7 @@ def _equals(said: str, path: Path, name: str) -> Iterator[tuple[str, str]]:
 def _json(case: Case, said: str, site: Site) -> Iterator[tuple[str, str]]:
     try:
         value = msgspec.json.decode(said)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         yield "json", f"The output is no JSON: {error}."
         return
     if case.json is not msgspec.UNSET and value != case.json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -12,6 +11,7 @@ import msgspec
 from anyio import to_thread
 from msgspec import Struct, field
 
+from untilgreen.config import toml
 from untilgreen.core.model import Finding
 from untilgreen.errors import ConfigError
 from untilgreen.gates.levels.schema import against_schema
@@ -108,7 +108,7 @@ def _data(rule: DataRule, site: Site, files: Files) -> Iterator[Finding]:
     for path in found:
         try:
             value = _read(files.root / path)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             yield Finding(id=f"unreadable {path}", message=f"It can't be read as data: {error}.", file=path)
             continue
         if rule.has is not None:
@@ -144,7 +144,7 @@ def _reach(value: object, dotted: str) -> object:
 def _read(path: Path) -> Any:
     data = path.read_bytes()
     if path.suffix == ".toml":
-        return tomllib.loads(data.decode("utf-8"))
+        return toml.loads(data.decode("utf-8"))
     return msgspec.json.decode(data)
 
 

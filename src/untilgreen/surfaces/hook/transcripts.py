@@ -102,7 +102,7 @@ def _words(record: Any) -> str:
 def _moment(record: Record) -> float:
     try:
         return datetime.fromisoformat(str(record.get("timestamp"))).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0.0
 
 
@@ -113,7 +113,7 @@ def _records(path: str) -> list[Record] | None:
             size = file.seek(0, 2)
             file.seek(max(0, size - TAIL_BYTES))
             lines = file.read().split(b"\n")
-    except OSError:
+    except (OSError, ValueError):  # a name may hold what no file's name can
         return None
     return [record for line in lines if (record := _record(line)) is not None]
 
@@ -121,7 +121,7 @@ def _records(path: str) -> list[Record] | None:
 def _record(line: bytes) -> Record | None:
     try:
         record: Any = msgspec.json.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     return record if isinstance(record, Mapping) else None
 

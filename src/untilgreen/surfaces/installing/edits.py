@@ -176,7 +176,7 @@ def _read(path: Path) -> dict[str, Any]:
         return {}
     try:
         found: dict[str, Any] = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is no JSON, so nothing was changed: {error}. Mend it first.") from error
     hooks = found.get("hooks", {}) if isinstance(found, dict) else None
     if not isinstance(hooks, dict) or not all(isinstance(each, list) for each in hooks.values()):

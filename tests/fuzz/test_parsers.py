@@ -1,0 +1,173 @@
+"""What others wrote is read with limits: no parser falls over it, or takes more than its time.
+
+The longer version is `make fuzz`.
+"""
+
+import ast
+import re
+from pathlib import Path
+from random import Random
+from time import process_time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import untilgreen
+from untilgreen.agents.causes import cause_of
+from untilgreen.agents.moments import retry_at
+from untilgreen.config import toml
+from untilgreen.core.claims import claimed
+from untilgreen.core.model import Promise
+from untilgreen.core.secrets import Secrets
+
+from .bombs import bombs
+from .targets import TARGETS, play, seeds
+
+SOURCE = Path(untilgreen.__file__).parent
+BOMB_BYTES = 20_000
+SECONDS = 20.0
+"""Against time squared and worse, not against a busy machine."""
+NOT_FOREIGN = {
+    "config/lines.py": "places in a text that find.py has parsed",
+    "config/written.py": "values of flags, which a person typed",
+    "engine/applying.py": "our own note in the state directory",
+    "engine/catalogue.py": "our own file, under its digest",
+    "engine/files.py": "our own note in the run's folder",
+    "engine/store.py": "our own meta.json",
+    "engine/trust.py": "our own list in the state directory",
+    "engine/worktrees.py": "our own note in the state directory",
+    "surfaces/cli/backtest.py": "a file that a person named",
+    "surfaces/cli/schema.py": "writes only",
+    "surfaces/installing/codex_trust.py": "a person's own settings",
+    "surfaces/installing/looking.py": "a person's own settings",
+    "testing/model/scenario.py": "a scenario that a tester wrote",
+    "testing/model/server.py": "requests to a server for tests",
+    "workspace/restoring.py": "our own note in the state directory",
+}
+"""Modules that decode something, and why no agent has written it."""
+
+pieces = st.one_of(
+    st.binary(max_size=300),
+    st.text(max_size=300).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=20),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+        max_leaves=12,
+    ).map(lambda value: repr(value).replace("'", '"').encode("utf-8", "surrogatepass")),
+)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_nothing_that_others_write_makes_a_parser_fall_over(name: str, data: st.DataObject) -> None:
+    target = TARGETS[name]
+    examples = list(seeds(target))
+    written = data.draw(pieces)
+    if examples:
+        example = data.draw(st.sampled_from(examples))[:20_000]
+        begin = data.draw(st.integers(0, len(example)))
+        end = data.draw(st.integers(begin, len(example)))
+        written = example[:begin] + written + example[end:]
+
+    play(target, written)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_what_was_made_to_be_costly_costs_little(name: str) -> None:
+    """A share of them, another each time; `make fuzz` tries all, and larger ones."""
+    begun = process_time()
+    for bomb in Random().sample(list(bombs(BOMB_BYTES)), 25):
+        play(TARGETS[name], bomb)
+
+    assert process_time() - begun < SECONDS
+
+
+def test_every_module_that_decodes_something_has_a_target_or_a_reason() -> None:
+    modules = {target.module for target in TARGETS.values()}
+    decodes = re.compile(
+        r"json\.decode|Decoder\(|json\.loads|tomllib\.loads|toml\.loads|XMLParser|raw_decode"
+    )
+    forgotten = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        place = path.relative_to(SOURCE).as_posix()
+        known = place in NOT_FOREIGN or any(place.startswith(module) for module in modules)
+        if not known and place != "config/toml.py" and decodes.search(_code(path)):
+            forgotten.append(place)
+
+    assert forgotten == [], "add a row to tests/fuzz/targets.py, or a reason here"
+
+
+def test_every_reader_of_an_agents_stream_has_a_target() -> None:
+    readers = {
+        path.stem
+        for path in (SOURCE / "agents").glob("*.py")
+        if re.search(r"^def hear(_\w+)?\(", path.read_text(), re.M)
+    }
+
+    assert {f"agent-{reader}" for reader in readers} <= set(TARGETS)
+
+
+def _code(path: Path) -> str:
+    """Without docstrings and comments."""
+    return ast.unparse(ast.parse(path.read_text()))
+
+
+@pytest.mark.parametrize("deep", ['{"a":' * 100_000, '{"a":[' * 100_000, "[" * 100_000])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "stream",
+        "usage",
+        "payload",
+        "ci",
+        "blackbox",
+        "contract",
+        "settings",
+        "lock",
+        "sessions",
+        "note",
+        "trajectory",
+        "transcript-gemini",
+    ],
+)
+def test_json_that_is_nested_without_end_is_no_answer(name: str, deep: str) -> None:
+    play(TARGETS[name], deep.encode())
+
+
+def test_words_of_any_length_are_searched_where_a_cause_is_told() -> None:
+    begun = process_time()
+    words = "Please use " * 200_000
+    assert cause_of(words) is None
+    assert cause_of(words + "rate limit reached") == "rate_limited"
+    assert cause_of("rate limit reached" + words) == "rate_limited"
+    assert retry_at(words + "try again in 5 minutes", 0.0) == 300.0
+    assert retry_at("at" + " " * 500_000, 0.0) is None
+    assert process_time() - begun < SECONDS
+
+
+@pytest.mark.parametrize(
+    "answer", [" " * 300_000, "<promise>DONE</promise> a " * 20_000, "<promise> " * 50_000]
+)
+def test_an_answer_of_any_length_is_searched_for_its_claim_in_time(answer: str) -> None:
+    begun = process_time()
+    claimed(answer, "Write <promise>DONE</promise> when it is done.", Promise(text="DONE"))
+    assert process_time() - begun < SECONDS
+
+
+@pytest.mark.parametrize("piece", ["sk-", "eyJ-", "-----BEGIN PRIVATE KEY-----"])
+def test_beginnings_of_tokens_without_end_are_searched_in_time(piece: str) -> None:
+    begun = process_time()
+    clean = Secrets({}).cut(piece * 50_000 + " sk-ant-api03-abcdefghijklmnopqrstuvwxyz")
+    assert "abcdefghijklmnopqrstuvwxyz" not in clean
+    assert process_time() - begun < SECONDS
+
+
+@pytest.mark.parametrize(
+    "key", ["9." * 50_000 + "a", '"a" . ' * 50_000 + "a", "{" + "a." * 50_000 + "a = 1}"]
+)
+def test_a_key_of_thousands_of_parts_is_no_toml(key: str) -> None:
+    with pytest.raises(ValueError, match="a key has more than 100 parts \\(at line 2"):
+        toml.loads(f"[table]\n{key} = 1\n")
+    assert toml.loads('task = "See a.b.c.d, 1.2.3 and e.g. f.g."\n[a.b]\nc."d e".f = 1\n')["a"]["b"]
