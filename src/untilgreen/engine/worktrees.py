@@ -38,6 +38,7 @@ from untilgreen.workspace.beginning import Beginning, look
 from untilgreen.workspace.open import git_root, open_workspace
 from untilgreen.workspace.plumbing import shown
 from untilgreen.workspace.refs import Refs
+from untilgreen.workspace.remove import remove_tree
 from untilgreen.workspace.seed import submodules
 from untilgreen.workspace.worktree import Worktree
 
@@ -137,6 +138,7 @@ async def _make(
         warn(f"The worktree was no longer known to its repository. What was in it is in {str(aside)!r}.")
     origin = Path(state.plan.workspace[wiring.START])
     await worktree.make(state.plan.workspace[COMMIT], origin)
+    remove_tree(folder.path / "workspace")  # the index and the intents of a directory that is gone
     root = root_of(state.plan, folder)
     root.mkdir(parents=True, exist_ok=True)
     tree = state.tree or state.plan.workspace.get(TREE)
