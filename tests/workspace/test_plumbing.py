@@ -3,10 +3,12 @@
 import os
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.workspace.helpers import write
 from untilgreen.errors import UserError, WorkspaceNotReady
+from untilgreen.workspace import plumbing
 from untilgreen.workspace.git import GitWorkspace
 from untilgreen.workspace.plumbing import Git, GitFailed, surroundings
 
@@ -49,3 +51,37 @@ def test_only_the_variables_that_find_git_itself_are_handed_on(monkeypatch: pyte
         *("GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT"),
     }
     assert surroundings()["PATH"] == os.environ["PATH"]
+
+
+def half_made(repository: Path) -> Path:
+    """A worktree that another git is just making, and the file of it that is still empty."""
+    admin = repository / ".git" / "worktrees" / "other"
+    write(admin, {"gitdir": f"{repository}-other/.git\n", "HEAD": "ref: refs/heads/other\n", "commondir": ""})
+    return admin / "commondir"
+
+
+async def test_a_worktree_that_somebody_else_is_making_is_waited_for(repository: Path) -> None:
+    unwritten, git = half_made(repository), Git(place=repository)
+    assert b"commondir" in (await git._attempt(["worktree", "list"], None)).stderr
+    found: list[bytes] = []
+
+    async def look() -> None:
+        found.append(await git("worktree", "list"))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(look)
+        await anyio.sleep(0.3)
+        assert not found
+        unwritten.write_text("../..\n")
+
+    assert b"-other" in found[0]
+
+
+async def test_a_worktree_that_is_never_finished_is_named(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half_made(repository)
+    monkeypatch.setattr(plumbing, "_TRIES", 2)
+
+    with pytest.raises(GitFailed, match=r"failed to read .*worktrees/other/commondir"):
+        await Git(place=repository)("worktree", "list")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, CompletedProcess, Popen
 from threading import Lock
 
-from anyio import to_thread
+from anyio import sleep, to_thread
 
 from untilgreen.crash import passing
 from untilgreen.errors import WorkspaceNotReady
@@ -51,6 +52,9 @@ REMEDIES = (
     ("dubious ownership", "Do what git says, if you trust this repository."),
 )
 LONGEST = 2000
+_HALF_MADE = re.compile(rb"failed to read .*commondir")
+"""Of every command that looks at all worktrees, while another process makes one: its file is still empty."""
+_TRIES, _PAUSE_SECONDS = 50, 0.1
 
 
 class GitFailed(WorkspaceNotReady):
@@ -77,7 +81,17 @@ class Git:
         return self.checked(await self.attempt(*arguments, given=given))
 
     async def attempt(self, *arguments: str | bytes, given: bytes | None = None) -> CompletedProcess[bytes]:
-        """Run one command and give what came of it, failed or not."""
+        """Run one command and give what came of it, failed or not; a worktree in the making is waited for."""
+        for _ in range(_TRIES):
+            done = await self._attempt(arguments, given)
+            if not done.returncode or _HALF_MADE.search(done.stderr) is None:
+                break
+            await sleep(_PAUSE_SECONDS)
+        return done
+
+    async def _attempt(
+        self, arguments: Sequence[str | bytes], given: bytes | None
+    ) -> CompletedProcess[bytes]:
         running = _Running()
         try:
             # In a thread that waits for it: at several processes a lap, the event loop's own way costs twice.
