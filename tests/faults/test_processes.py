@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -93,14 +92,14 @@ def test_an_agent_that_is_stopped_is_ended_with_its_lap_and_the_run_goes_on(tmp_
 
 
 def test_git_may_collect_its_garbage_at_any_time(tmp_path: Path) -> None:
-    """All that it can in turns and gates, and what it usually does all the while beside the run."""
+    """All that it can, in turns, in gates, and all the while beside the run."""
     stage = staged(tmp_path, COLLECTING)
     done = threading.Event()
 
     def collect() -> None:
         while not done.is_set():
-            subprocess.run(["git", "gc", "--quiet"], cwd=stage.work, capture_output=True, check=False)
-            time.sleep(0.05)
+            command = ["git", "gc", "--quiet", "--prune=now"]
+            subprocess.run(command, cwd=stage.work, capture_output=True, check=False)
 
     beside = threading.Thread(target=collect)
     beside.start()

@@ -22,6 +22,8 @@ SETTINGS = frozenset({"STATE_DIR", "AGENTS_DIR", "CONFIG", "PROFILE", "DEBUG", "
 NEWS = frozenset(f"NEWS_{name}" for name in ("KIND", "RUN", "TASK", "TEXT", "OUTCOME", "COMMAND"))
 MARKS = frozenset({"INSIDE", "TREE", "USAGE_FILE", "AGENT_SESSION"}) | NEWS
 """Variables that a run sets for what it starts."""
+ARMED = frozenset({"CRASH_AT"})
+"""Variables that only tests set."""
 FLAGS = Source("the command line")
 
 
@@ -125,7 +127,7 @@ def _add_environment(layers: Layers, env: Mapping[str, str]) -> None:
     """`UNTILGREEN_LIMITS__COST` is the key limits.cost; a variable that is set to nothing is not set."""
     for variable, text in sorted(env.items()):
         name = variable.removeprefix(PREFIX)
-        if name == variable or name in SETTINGS | MARKS or not text:
+        if name == variable or name in SETTINGS | MARKS | ARMED or not text:
             continue
         path = tuple(name.lower().split("__"))
         if path[0] not in SpecFile.__struct_fields__:

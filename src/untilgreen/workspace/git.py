@@ -10,6 +10,7 @@ from pathlib import Path
 from untilgreen.core.model import Change
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.ports import Restoration
+from untilgreen.workspace.collecting import Watch
 from untilgreen.workspace.ground import Ground, find_ground
 from untilgreen.workspace.index import Difference, Index, differences
 from untilgreen.workspace.plumbing import Git, GitFailed, shown
@@ -24,11 +25,12 @@ DIFF = (
 )
 RACES = ("not uptodate", "would be overwritten", "would lose untracked")
 """What git says, before it touches anything, when somebody wrote a file since it was looked at."""
-GONE = ("nonexistent object", "invalid object", "unable to read")
+GONE = ("nonexistent object", "invalid object", "unable to read", "missing", "bad object", "unable to write")
 """What git says of objects that were there a moment ago."""
 DAMAGE = ("index file smaller", "index file corrupt", "bad signature", "bad index", "index file open failed")
 """What git says of an index that a power cut left; ours can be made again."""
 ATTEMPTS = 3
+ATTEMPTS_BESIDE_A_GC = 10
 _TREE = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
@@ -117,14 +119,17 @@ class GitWorkspace:
         await (await self._ready()).refs.forget()
 
     async def _kept(self, shadow: Shadow, git: Git, label: str) -> str:
-        """Until the tree has a name, a `git gc --prune=now` of somebody else may take what was written."""
-        for attempt in range(1, ATTEMPTS + 1):
+        """The tree of what is on disk, under a name, with all that is in it: a gc may have taken some."""
+        for attempt in range(1, ATTEMPTS_BESIDE_A_GC + 1):
+            watch = Watch(shadow.ground.common)
             try:
                 tree = await self._look(shadow, git)
                 await shadow.refs.keep(tree, label)
+                if await watch.saw_one():
+                    await git("rev-list", "--objects", "--quiet", tree)
                 return tree
             except GitFailed as failure:
-                if attempt == ATTEMPTS or not any(sign in failure.words for sign in GONE):
+                if attempt == ATTEMPTS_BESIDE_A_GC or not any(sign in failure.words for sign in GONE):
                     raise
                 shadow.index.unlink(missing_ok=True)
                 self._tree = self._still = None
