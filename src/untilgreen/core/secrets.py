@@ -37,7 +37,8 @@ SHAPES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
         (b"eyJ", rb"\beyJ[\w-]{8,1000}\.eyJ[\w-]{8,}\.[\w-]*"),
         (
             b"-----BEGIN",
-            rb"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.{0,4096}?)(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+            rb"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]|-(?!----)){0,4096}+"
+            rb"(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
         ),
     )
 )
