@@ -26,7 +26,7 @@ test: $(READY) ## run every test; the core must be covered to the last branch
 	$(BIN)/coverage run -m pytest tests/core -q --inline-snapshot=disable
 	$(BIN)/coverage report --include='*/untilgreen/core/*' --fail-under=100
 	$(BIN)/pytest tests --ignore=tests/core --ignore=tests/browser --ignore=tests/agents_real --ignore=tests/soak \
-		--ignore=tests/process/test_sandbox.py --ignore=tests/surfaces/cli/test_sandbox.py -q -n 2 --inline-snapshot=disable
+		--ignore=tests/process/test_sandbox.py --ignore=tests/surfaces/cli/test_sandbox.py -q -n 2 --dist worksteal --inline-snapshot=disable
 	@echo "Left out: tests/browser, which needs chromium; run it with make test-browser."
 	@echo "Left out: the tests of the sandbox, which need bubblewrap; run them with make test-sandbox."
 	@$(BIN)/python tests/agents_real/clis.py --left-out
