@@ -25,6 +25,7 @@ _ENDINGS = re.compile(
 )
 _SHOWN = 3
 _LONGEST = 100
+_COMPARED = 1_000
 ALIKE = 0.6
 
 
@@ -46,12 +47,17 @@ def explained(path: str, status: str, old: str, new: str, *, part: str = "", mov
 
 def renamed(old: str, candidates: Iterable[tuple[str, str]]) -> str:
     """The new file that has most of a removed one's text; nothing where none has enough."""
-    best, place = ALIKE, ""
+    best, place, begin = ALIKE, "", _begin(old)
     for path, text in candidates:
-        matcher = difflib.SequenceMatcher(None, old.splitlines(), text.splitlines(), autojunk=False)
+        matcher = difflib.SequenceMatcher(None, begin, _begin(text), autojunk=False)
         if matcher.quick_ratio() >= best and (ratio := matcher.ratio()) >= best:
             best, place = ratio, path
     return place
+
+
+def _begin(text: str) -> list[str]:
+    """Enough lines to know a file by; comparing takes time squared where many are alike."""
+    return [line for line in text.splitlines() if line.strip()][:_COMPARED]
 
 
 def _about_change(old: str, new: str) -> Iterable[str]:
