@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.agents_real.bench import Bench, of
-from tests.agents_real.test_sessions import COMMANDS, DONE
+from tests.agents_real.test_sessions import DONE, say
 from untilgreen.core.events import BriefOffered, RunFinished, TurnEnded
 from untilgreen.engine.store import Store
 from untilgreen.testing import ScriptedModel
@@ -31,20 +31,6 @@ def model(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedMod
         monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
         assert bench.cli("install", bench.agent)[0] == 0
         yield model
-
-
-def say(bench: Bench, prompt: str, *without: str) -> None:
-    command = [word for word in COMMANDS[bench.agent] if word not in without]
-    done = subprocess.run(
-        [*command, prompt],
-        cwd=bench.project,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert done.returncode == 0, done
 
 
 def looped(bench: Bench) -> bool:

@@ -35,6 +35,21 @@ INSIDE = pytest.mark.parametrize("agent", list(COMMANDS), indirect=True)
 NO_CAP = pytest.mark.parametrize("agent", ["claude", "codex", "gemini"], indirect=True)
 
 
+def say(bench: Bench, prompt: str, *without: str) -> None:
+    """One prompt to the agent without a terminal, and the end of what comes of it; `without` these flags."""
+    command = [word for word in COMMANDS[bench.agent] if word not in without]
+    done = subprocess.run(
+        [*command, prompt],
+        cwd=bench.project,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done
+
+
 def talk(bench: Bench, turns: list[Any], prompt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One headless conversation; our hooks are in the agent's own settings."""
     with bench.model(turns):
@@ -43,16 +58,7 @@ def talk(bench: Bench, turns: list[Any], prompt: str, monkeypatch: pytest.Monkey
             monkeypatch.setenv(name, value)
         code, said = bench.cli("install", bench.agent)
         assert code == 0, said
-        done = subprocess.run(
-            [*COMMANDS[bench.agent], prompt],
-            cwd=bench.project,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, done
+        say(bench, prompt)
 
 
 @INSIDE
