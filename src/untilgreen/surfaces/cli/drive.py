@@ -175,9 +175,9 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
             ascii_only=ascii_only(),
             flags=shown.flags,
         ) as view:
-            if look(folder).end.seq == 1:
-                for event in await FileJournal(folder.journal).events():
-                    view.on_event(event, apply(None, event))
+            events = await FileJournal(folder.journal).events() if look(folder).end.seq == 1 else ()
+            for event in events[:1]:  # another process may have gone on with the run meanwhile
+                view.on_event(event, apply(None, event))
             ride = Ride(
                 seat=seat,
                 by=me(),
