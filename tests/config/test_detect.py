@@ -95,3 +95,12 @@ def test_a_draft_is_a_spec_whatever_was_found(tmp_path: Path, agents: list[str])
 
 def test_a_draft_without_gates_says_how_to_add_one(tmp_path: Path) -> None:
     assert "# [gates.tests]" in draft(*detect(tmp_path), [])
+
+
+@pytest.mark.parametrize("name", ["Makefile", "justfile"])
+def test_a_line_without_end_is_searched_for_targets_in_time(tmp_path: Path, name: str) -> None:
+    tool = name.removesuffix("file").lower()
+    long = "a" * 400_000 + "\nb" + " " * 400_000 + "\n"
+    found, _ = detect(project(tmp_path, {name: f"{long}test : all\n\ttrue\n"}))
+
+    assert [each.run for each in found] == [f"{tool} test"]

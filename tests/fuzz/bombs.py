@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-_PIECES = (
+PIECES = (
     "a",
     " ",
     "\t",
@@ -81,7 +81,7 @@ _PIECES = (
     "/*",
     "//",
 )
-_WORDS = (
+WORDS = (
     "{}\n",
     "x{}y",
     "FAILED {}",
@@ -102,12 +102,12 @@ _WORDS = (
 
 def bombs(size: int) -> Iterator[bytes]:
     """Each about so many bytes long."""
-    for piece in _PIECES:
+    for piece in PIECES:
         many = piece * (size // len(piece.encode()))
         yield many.encode()
         yield (many + "!").encode()
         yield (piece * 40 + "\n").encode() * (size // (40 * len(piece.encode())))
-    for word in _WORDS:
+    for word in WORDS:
         for filling in ("a", " ", "a ", "0", "(", ".", ":"):
             yield word.replace("{}", filling * (size // 4)).encode()
             yield ((word + "\n").replace("{}", filling * 900) * (size // 1000)).encode()

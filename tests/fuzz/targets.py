@@ -59,6 +59,8 @@ class Target(NamedTuple):
     raises: tuple[type[Exception], ...] = ()
     seeds: tuple[str, ...] = ()
     """Files below tests/, as patterns."""
+    examples: tuple[bytes, ...] = ()
+    """Inputs that reach far where no file does."""
 
 
 def read_as_text(data: bytes) -> str:
@@ -303,7 +305,8 @@ def _as_text(value: Any) -> Any:
 
 
 def seeds(target: Target) -> Iterator[bytes]:
-    """Examples from the other tests."""
+    """Examples from the other tests, and the target's own."""
+    yield from target.examples
     for pattern in target.seeds:
         for path in sorted(TESTS.glob(pattern)):
             if path.is_file() and PurePosixPath(path).suffix != ".py":

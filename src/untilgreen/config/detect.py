@@ -26,8 +26,8 @@ _TARGETS = {
     "test": TESTS,
     "check": TESTS,
 }
-_MAKE_TARGETS = re.compile(r"^([A-Za-z][\w \t.-]*?)\s*::?(?![=:])", re.MULTILINE)
-_JUST_RECIPE = re.compile(r"^@?([A-Za-z][\w-]*)[^:=\n]*:(?!=)", re.MULTILINE)
+_MAKE_TARGETS = re.compile(r"^([A-Za-z][\w \t.-]*+)::?(?![=:])", re.MULTILINE)
+_JUST_RECIPE = re.compile(r"^@?([A-Za-z][\w-]*+)[^:=\n]*+:(?!=)", re.MULTILINE)
 _NO_TESTS = "no test specified"
 
 
