@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
+import anyio
 import psutil
 import pytest
 
-from untilgreen.engine.lock import hold, owner
+from untilgreen.engine.lock import borrow, driving, hold, owner
 from untilgreen.errors import JournalError, JournalLocked
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes are those of POSIX")
@@ -233,3 +234,39 @@ def test_a_run_without_a_folder_can_not_be_locked(tmp_path: Path) -> None:
     ):
         pass
     assert owner(tmp_path / "gone" / "lock") is None
+
+
+def test_who_only_leaves_a_word_is_no_driver_and_is_waited_for(path: Path) -> None:
+    """Also where a driver that was killed left its name."""
+    path.write_text(json.dumps({"pid": os.getpid(), "host": "here", "since": "long ago"}))
+    went = list[str]()
+
+    async def drive() -> None:
+        async with driving(path, run="abc", now=NOON):
+            went.append("driven")
+
+    async def both() -> None:
+        async with anyio.create_task_group() as group:
+            with borrow(path, run="abc"):
+                assert owner(path) is None
+                group.start_soon(drive)
+                await anyio.wait_all_tasks_blocked()
+                went.append("told")
+
+    anyio.run(both)
+
+    assert went == ["told", "driven"]
+
+
+def test_a_driver_is_not_waited_for(path: Path) -> None:
+    async def drive() -> None:
+        async with driving(path, run="abc", now=NOON):
+            raise AssertionError("it is driven elsewhere")
+
+    with another_driver(path) as (driver, _):
+        with pytest.raises(JournalLocked, match=f"process {driver.pid} "):
+            anyio.run(drive)
+        with pytest.raises(JournalLocked, match=f"process {driver.pid} "), borrow(path, run="abc"):
+            raise AssertionError("it is driven")
+
+        assert owner(path) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import anyio
 import anyio.lowlevel
@@ -189,6 +189,42 @@ async def test_an_interrupt_leaves_the_run_open_and_the_same_lap_starts_again() 
     assert again.outcome == "converged"
     assert [event.lap for event in world.heard if isinstance(event, BriefOffered)] == [1, 1, 2]
     assert sum(isinstance(event, LapVoided) for event in world.heard) == 1
+
+
+class Sluggish:
+    """A journal whose disk takes a while for the last event; somebody hears of it meanwhile."""
+
+    def __init__(self, inner: MemoryJournal) -> None:
+        self.inner = inner
+        self.finishing = anyio.Event()
+
+    async def append(self, event: Event) -> None:
+        if isinstance(event, RunFinished):
+            self.finishing.set()
+            await anyio.wait_all_tasks_blocked()
+        await self.inner.append(event)
+
+    async def events(self) -> Sequence[Event]:
+        return await self.inner.events()
+
+    def follow(self, after: int = 0) -> AsyncIterator[Event]:
+        return self.inner.follow(after)
+
+
+async def test_who_is_told_to_leave_while_the_end_is_written_leaves_nothing_behind_the_end() -> None:
+    world = await World("a -").start()
+    runner = world.runner(journal=(journal := Sluggish(world.journal)))
+
+    async def leave() -> None:
+        await journal.finishing.wait()
+        await runner.interrupt("SIGTERM")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(leave)
+        state = await runner.drive()
+
+    assert isinstance((await world.journal.events())[-1], RunFinished)
+    assert (exit_code(state), runner.state.away) == (0, None)
 
 
 async def test_a_turn_that_runs_out_of_time_is_a_lap_with_an_error() -> None:

@@ -17,7 +17,7 @@ from anyio.abc import TaskStatus
 
 from untilgreen import __version__
 from untilgreen.core.brief import Brief
-from untilgreen.core.events import Attached, RunStarted
+from untilgreen.core.events import RunStarted
 from untilgreen.core.model import Plan
 from untilgreen.core.receive import Arrival, refusal
 from untilgreen.core.state import RunState
@@ -102,13 +102,6 @@ async def start(
     return folder
 
 
-async def discard(folder: RunFolder) -> None:
-    """Forget a run that could not begin; one that has begun stays."""
-    if not any(isinstance(event, Attached) for event in await FileJournal(folder.journal).events()):
-        await worktrees.remove((await state_of(folder)).plan, folder)
-        shutil.rmtree(folder.path)
-
-
 async def state_of(folder: RunFolder) -> RunState:
     """A run as its journal tells it, whoever drives it."""
     return (await to_thread.run_sync(look, folder)).state
@@ -134,9 +127,10 @@ async def drive(
     is done; `ArrivalRefused` says why it can't be. Gates have to be over in so many `seconds`.
     """
     clock, deadline = clock or SystemClock(), None if seconds is None else anyio.current_time() + seconds
-    with lock.hold(folder.lock, run=folder.id, now=clock.now()):
+    async with lock.driving(folder.lock, run=folder.id, now=clock.now()):
         known = await to_thread.run_sync(look, folder)
         state = known.state
+        sessions.check_left(state, seat.session)
         if first is not None and (why_not := refusal(state, first)):
             raise ArrivalRefused(why_not)
         if state.outcome is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -74,7 +75,10 @@ def done(path: Path) -> None:
 
 def set_aside(path: Path) -> Path:
     """Keep what is no command for people to look at, and out of the driver's way."""
-    return path.replace(path.with_name(f"{path.name}.unreadable"))
+    kept = path.with_name(f"{path.name}.unreadable")
+    with suppress(FileNotFoundError):  # somebody took it away themselves
+        path.replace(kept)
+    return kept
 
 
 async def reply(path: Path, seconds: float) -> str | None:

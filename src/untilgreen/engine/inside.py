@@ -26,7 +26,8 @@ from untilgreen.core.model import Plan
 from untilgreen.core.receive import Cancel
 from untilgreen.core.state import RunState
 from untilgreen.engine import mail, sessions, worktrees
-from untilgreen.engine.drive import discard, drive, start, state_of
+from untilgreen.engine.drive import drive, start, state_of
+from untilgreen.engine.pruning import discard
 from untilgreen.engine.seat import in_session
 from untilgreen.engine.sessions import Note
 from untilgreen.engine.store import RunFolder, Store

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +20,9 @@ from msgspec import Struct
 from untilgreen.errors import JournalError, JournalLocked
 from untilgreen.process.flock import is_free, lock
 
+PATIENCE_SECONDS = 20.0
+"""How long a driver waits for whoever holds the lock without a name: it is done in a moment."""
+LOOK_SECONDS = 0.01
 _TRIES = 20_000
 
 
@@ -34,17 +37,38 @@ class Owner(Struct, frozen=True, kw_only=True):
 @contextmanager
 def hold(path: Path, *, run: str, now: float) -> Iterator[None]:
     """Be the one who drives the run; `JournalLocked` says who does where that can't be."""
-    descriptor = _open(path, run)
-    try:
+    with _opened(path, run) as descriptor:
         if not _acquire(descriptor):
             raise JournalLocked(_occupied(run, _introduced(path)))
-        _introduce(descriptor, now)
-        try:
+        with _introduction(descriptor, now):
             yield
-        finally:
-            os.ftruncate(descriptor, 0)
-    finally:
-        os.close(descriptor)
+
+
+@asynccontextmanager
+async def driving(path: Path, *, run: str, now: float) -> AsyncIterator[None]:
+    """The same, after whoever is there for a moment only: a command that leaves a word in the journal."""
+    import anyio  # noqa: PLC0415 - slow to load, and who only looks at locks does not wait
+
+    with _opened(path, run) as descriptor:
+        free = _acquire(descriptor)
+        with anyio.move_on_after(PATIENCE_SECONDS):
+            while not free and _introduced(path) is None:
+                await anyio.sleep(LOOK_SECONDS)
+                free = _acquire(descriptor)
+        if not free:
+            raise JournalLocked(_occupied(run, _introduced(path)))
+        with _introduction(descriptor, now):
+            yield
+
+
+@contextmanager
+def borrow(path: Path, *, run: str) -> Iterator[None]:
+    """Keep drivers out for a moment, without a name: nobody takes that for a run that is driven."""
+    with _opened(path, run) as descriptor:
+        if not _acquire(descriptor):
+            raise JournalLocked(_occupied(run, _introduced(path)))
+        os.ftruncate(descriptor, 0)  # a driver that was killed has left its name
+        yield
 
 
 def owner(path: Path) -> Owner | None:
@@ -62,13 +86,18 @@ def owner(path: Path) -> Owner | None:
         os.close(descriptor)
 
 
-def _open(path: Path, run: str) -> int:
+@contextmanager
+def _opened(path: Path, run: str) -> Iterator[int]:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise JournalError(
             f"The lock of run {run} can't be opened, {path}: {error.strerror}. Mend that and try again."
         ) from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _acquire(descriptor: int) -> bool:
@@ -81,11 +110,16 @@ def _acquire(descriptor: int) -> bool:
     return False
 
 
-def _introduce(descriptor: int, now: float) -> None:
+@contextmanager
+def _introduction(descriptor: int, now: float) -> Iterator[None]:
     since = datetime.fromtimestamp(now, UTC).astimezone().isoformat(" ", "seconds")
     text = msgspec.json.encode(Owner(pid=os.getpid(), host=platform.node(), since=since)) + b"\n"
     os.ftruncate(descriptor, 0)
     os.write(descriptor, text)
+    try:
+        yield
+    finally:
+        os.ftruncate(descriptor, 0)
 
 
 def _introduced(path: Path) -> Owner | None:

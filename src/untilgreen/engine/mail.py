@@ -8,7 +8,6 @@ import anyio
 
 from untilgreen.core.receive import Arrival, Resume, receive, refusal
 from untilgreen.engine import inbox, lock
-from untilgreen.engine.clock import SystemClock
 from untilgreen.engine.drive import drive, state_of
 from untilgreen.engine.seat import UNATTENDED
 from untilgreen.engine.store import RunFolder, Store
@@ -50,14 +49,13 @@ async def let_go_on(folder: RunFolder, resume: Resume) -> bool:
     state = await state_of(folder)
     if state.outcome is not None or state.pause is None or state.pause.cause is not None:
         return False
-    driven = lock.owner(folder.lock) is not None
     refused = await deliver(folder, resume)
-    return driven and not refused
+    return not refused and lock.owner(folder.lock) is not None  # who drove before may have left meanwhile
 
 
 async def _record_what_arrived(folder: RunFolder) -> None:
     """Everything in the inbox, in order; the sender of each hears what became of it."""
-    with lock.hold(folder.lock, run=folder.id, now=SystemClock().now()):
+    with lock.borrow(folder.lock, run=folder.id):
         journal = FileJournal(folder.journal)
         await journal.events()
         for path, arrival in inbox.collect(folder):

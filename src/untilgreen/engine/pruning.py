@@ -5,6 +5,7 @@ The folder is what tells of the rest, so a prune that is cut off is done again b
 
 from __future__ import annotations
 
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -12,15 +13,17 @@ from typing import Literal
 import anyio
 from msgspec import Struct
 
+from untilgreen.core.events import Attached
 from untilgreen.core.state import RunState
 from untilgreen.core.units import several, show_duration
-from untilgreen.engine import lock
-from untilgreen.engine.drive import clear_up
+from untilgreen.engine import lock, worktrees
+from untilgreen.engine.drive import clear_up, state_of
 from untilgreen.engine.places import COMMIT, REPOSITORY, TREE, in_worktree
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
 from untilgreen.engine.trees import workspace_of
 from untilgreen.errors import JournalError, JournalLocked, WorkspaceNotReady
+from untilgreen.journal.file import FileJournal
 from untilgreen.workspace.claim import DirectoryClaim
 from untilgreen.workspace.ground import find_ground
 from untilgreen.workspace.plumbing import Git
@@ -71,12 +74,20 @@ async def prune(folder: RunFolder, store: Store, rules: Rules, *, newest: bool) 
             if lock.owner(folder.lock) is not None:
                 raise _Kept("is being driven")
             return await _prune(folder, store, rules, newest=newest)
-        with lock.hold(folder.lock, run=folder.id, now=rules.now):
+        with lock.borrow(folder.lock, run=folder.id):
             return await _prune(folder, store, rules, newest=newest)
     except JournalLocked:
         return Pruned(run=folder.id, action="kept", why="is being driven")
     except _Kept as reason:
         return Pruned(run=folder.id, action="kept", why=str(reason), told=reason.told)
+
+
+async def discard(folder: RunFolder) -> None:
+    """Forget a run that could not begin; one that has begun stays, and so does one that is just driven."""
+    with suppress(JournalLocked), lock.borrow(folder.lock, run=folder.id):
+        if not any(isinstance(event, Attached) for event in await FileJournal(folder.journal).events()):
+            await worktrees.remove((await state_of(folder)).plan, folder)
+            shutil.rmtree(folder.path)
 
 
 async def _prune(folder: RunFolder, store: Store, rules: Rules, *, newest: bool) -> Pruned:

@@ -98,9 +98,11 @@ class Runner:
 
     async def interrupt(self, signal: str) -> None:
         """Leave: what is under way is ended, the run stays open."""
-        if self.state.outcome is None and self.state.away is None:
-            await self.record(Interrupted(at=self.parts.clock.now(), signal=signal))
-            self._look_up()
+        with anyio.CancelScope(shield=True):
+            async with self._door:
+                if self.state.outcome is None and self.state.away is None:
+                    await self._write(Interrupted(at=self.parts.clock.now(), signal=signal))
+                    self._look_up()
 
     async def _write(self, event: Event) -> None:
         event = without_secrets(event, self.parts.secrets)
@@ -124,9 +126,7 @@ class Runner:
             finally:
                 self._under_way = None
         if self._recorded == before and still_wanted(step, self.state):
-            raise UntilgreenError(
-                f"The step {type(step).__name__} left no trace; going on would repeat it for ever."
-            )
+            raise UntilgreenError(f"The step {type(step).__name__} left no trace; it would repeat for ever.")
 
     async def _attach(self) -> None:
         await self.record(

@@ -15,10 +15,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from untilgreen.core.state import RunState
 from untilgreen.core.step import AwaitTurn, next_step
 from untilgreen.engine.store import RunFolder, Store, put
 from untilgreen.engine.told import told
-from untilgreen.errors import JournalError, WorkspaceNotReady
+from untilgreen.errors import JournalError, UserError, WorkspaceNotReady
 
 FOLDER = "sessions"
 HASHED = "~"
@@ -86,6 +87,16 @@ def check_free(top: Path, store: Store, *, besides: str) -> None:
                 f"Run {note.run} works in {note.top!r}, inside the {note.agent} session {note.session}. "
                 f"End it with `untilgreen cancel {note.run}`, or wait for its end."
             )
+
+
+def check_left(state: RunState, session: str | None) -> None:
+    """A session that works on a brief has the run: it is driven from there, unless a person takes it."""
+    working = state.open is not None and state.open.in_session and state.ending is None
+    if session is None and working:
+        raise UserError(
+            f"Run {state.run} is worked on in the session {state.session}. Go on there, "
+            f"or take it out of the session with `untilgreen resume {state.run} --take`."
+        )
 
 
 def _works(store: Store, note: Note) -> bool:

@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 from tests.surfaces.cli.helpers import NO_OP, Cli, alive, eventually
+from untilgreen.engine.lock import hold
 
 SLOW = "cat > /dev/null\necho $$ > {tmp}/agent\nwhile ! test -f {tmp}/go; do sleep 0.1; done\ntouch done\n"
 GATE = ("--gate", "test -f done")
@@ -57,6 +58,19 @@ def test_a_driver_that_can_not_begin_is_said_with_its_own_words(cli: Cli) -> Non
 
     assert done.code != 0
     assert "journal" in done.err
+
+
+def test_a_driver_that_is_refused_is_no_driver_though_one_before_left_the_run_alike(cli: Cli) -> None:
+    sign_off = ("--set", "gates.sign-off={kind='approval', people=['ann']}")
+    assert cli("run", "Mend it.", "--agent", cli.agent("touch done\n"), *sign_off, "--no-input").code == 5
+    (run,) = cli.ids
+
+    with hold(cli.runs / run / "lock", run=run, now=0.0):
+        done = cli("resume", run, "--detach")
+
+    assert (done.code, "goes on without" in done.out) == (2, False), done.out
+    assert "The driver ended at once" in done.err
+    assert f"Run {run} is being driven by process" in done.err
 
 
 def test_who_is_told_hears_of_the_end_and_one_that_fails_is_said_and_stops_nothing(cli: Cli) -> None:

@@ -6,7 +6,14 @@ import signal
 import time
 from pathlib import Path
 
+import anyio
+import pytest
+
 from tests.surfaces.hook.helpers import DONE, Session
+from untilgreen.engine.drive import drive
+from untilgreen.engine.seat import UNATTENDED
+from untilgreen.engine.store import RunFolder, Store
+from untilgreen.errors import UserError
 
 OK_GATE = ("--gate", "tests=test -f ok")
 
@@ -211,6 +218,17 @@ def test_a_run_can_be_taken_out_of_its_session_and_back(session: Session) -> Non
     back = session.prompt(f"/untilgreen resume {run}")
     assert back.context.startswith("[UNTILGREEN LOOP - ITERATION 1/20]")
     assert "ITERATION 2/20" in session.stop(active=False).brief
+
+
+def test_who_looked_before_the_brief_was_out_does_not_drive_beside_the_session(session: Session) -> None:
+    """The look that holds is the one of whoever holds the lock."""
+    session.start("make it ok", *OK_GATE)
+    folder = RunFolder(session.journal.parent)
+
+    with pytest.raises(UserError, match=f"is worked on in the session {session.id}"):
+        anyio.run(drive, folder, Store(folder.path.parents[1]), UNATTENDED)
+
+    assert len(session.events("Attached")) == 1
 
 
 def test_a_run_that_was_cancelled_elsewhere_lets_its_session_go(session: Session) -> None:

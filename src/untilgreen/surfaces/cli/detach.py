@@ -13,10 +13,11 @@ from pathlib import Path
 
 import anyio
 
+from untilgreen.core.events import Attached
 from untilgreen.core.exits import OK
 from untilgreen.engine import lock
 from untilgreen.engine.store import RunFolder
-from untilgreen.engine.told import told
+from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces.cli.options import Place
 from untilgreen.surfaces.cli.say import complain, out, out_json, version_line
 from untilgreen.surfaces.output import DetachedLine
@@ -84,9 +85,15 @@ async def _until_it_drives(driver: subprocess.Popen[bytes], folder: RunFolder) -
             return None
         code = driver.poll()
         if code is not None:
-            return None if told(folder)[0].seat == "unattended" else code
+            return None if await _has_driven(driver, folder) else code
         await anyio.sleep(LOOK_SECONDS)
     return None
+
+
+async def _has_driven(driver: subprocess.Popen[bytes], folder: RunFolder) -> bool:
+    """An earlier driver may have left the run just like this one would."""
+    events = await FileJournal(folder.journal).events()
+    return any(isinstance(event, Attached) and event.pid == driver.pid for event in events)
 
 
 def _end_of(log: Path) -> str:

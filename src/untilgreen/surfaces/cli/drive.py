@@ -18,10 +18,11 @@ from untilgreen.core.exits import OK, SIGINT, exit_code
 from untilgreen.core.fold import apply
 from untilgreen.core.receive import Resume
 from untilgreen.core.state import RunState
-from untilgreen.engine.drive import discard, start
+from untilgreen.engine.drive import start
 from untilgreen.engine.handle import Handle, Ride, driven
 from untilgreen.engine.mail import let_go_on
 from untilgreen.engine.places import in_worktree
+from untilgreen.engine.pruning import discard
 from untilgreen.engine.seat import TERMINAL, UNATTENDED
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import look, told
