@@ -7,8 +7,6 @@ from itertools import product
 
 from untilgreen.core.decide import Policy
 from untilgreen.core.decision import Ask, Continue, Decision, Finish
-from untilgreen.core.events import Event
-from untilgreen.core.fold import fold
 from untilgreen.core.limits import Limits
 from untilgreen.core.rules import Detector, Settles, Signal, Strategy
 from untilgreen.core.state import RunState
@@ -40,10 +38,10 @@ def strategy_laws(strategy: Strategy) -> None:
     for played, remedies in product(STORIES, ((), ("hint", "fresh", "best", "ask"))):
         watched = _Watched(strategy)
         try:
-            events = [event for _, event in _play(played, watched, remedies).start()]
-            _check_the_end(strategy, played, events)
-            for cut in range(1, len(events)):
-                _check_a_crash(watched, played, remedies, events, cut)
+            states = [state for state, _ in _play(played, watched, remedies).start()]
+            _check_the_end(strategy, played, states[-1])
+            if "!" not in played:
+                _check_crashes(watched, played, remedies, states)
         except PluginFailed as error:
             raise AssertionError(f"{type(strategy).__name__} failed in {played!r}: {error}") from error
 
@@ -105,27 +103,25 @@ def _play(played: str, strategy: Strategy | _Watched, remedies: Sequence[str]) -
     return play
 
 
-def _check_the_end(strategy: Strategy, played: str, events: Sequence[Event]) -> None:
-    name, state = type(strategy).__name__, fold(events)
-    assert state is not None and state.outcome is not None, f"{name} never ends {played!r}."  # noqa: PT018
-    laps = len(state.iterations)
+def _check_the_end(strategy: Strategy, played: str, end: RunState) -> None:
+    name, laps = type(strategy).__name__, _laps(end)
+    assert end.outcome is not None, f"{name} never ends {played!r}."
     assert laps <= _MOST_LAPS, f"{name} used {laps} of {_MOST_LAPS} laps in {played!r}."
 
 
-def _check_a_crash(
-    strategy: _Watched, played: str, remedies: Sequence[str], events: Sequence[Event], cut: int
+def _check_crashes(
+    strategy: _Watched, played: str, remedies: Sequence[str], states: Sequence[RunState]
 ) -> None:
     """Die after any event, come back, and end the same way; only the failure count may differ."""
-    name = type(strategy.strategy).__name__
-    whole, before = fold(events), fold(events[:cut])
-    assert whole is not None and before is not None  # noqa: PT018 - the first event is always there
-    if "!" in played or before.outcome is not None:
-        return
-    *_, (broken, _) = _play(played, strategy, remedies).go_on(before)
-    assert (broken.outcome, _laps(broken)) == (whole.outcome, _laps(whole)), (
-        f"{name} ends {played!r} as {broken.outcome} in {_laps(broken)} laps after a crash at event {cut}, "
-        f"and as {whole.outcome} in {_laps(whole)} without."
-    )
+    name, whole = type(strategy.strategy).__name__, states[-1]
+    for cut, before in enumerate(states, 1):
+        if before.outcome is not None:
+            return
+        *_, (broken, _) = _play(played, strategy, remedies).go_on(before)
+        assert (broken.outcome, _laps(broken)) == (whole.outcome, _laps(whole)), (
+            f"{name} ends {played!r} as {broken.outcome} in {_laps(broken)} laps after a crash at event "
+            f"{cut}, and as {whole.outcome} in {_laps(whole)} without."
+        )
 
 
 def _laps(state: RunState) -> int:

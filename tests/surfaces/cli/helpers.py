@@ -15,11 +15,13 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+from tests.surfaces.cli.forked import forked, suits
 
 COMMAND = (sys.executable, "-m", "untilgreen")
 PATIENCE_SECONDS = 60.0
@@ -71,6 +73,12 @@ class Done:
 
 
 Say = Callable[..., Done]
+
+
+def finished(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: BinaryIO) -> Done:
+    """A command in a process of its own, at its end."""
+    code, *printed = forked(arguments, cwd=cwd, env=env, stdin=stdin, patience=PATIENCE_SECONDS)
+    return Done(code, *(text.decode("utf-8", "surrogateescape") for text in printed))
 
 
 @dataclass(frozen=True)
@@ -168,15 +176,17 @@ class Cli:
         self, *arguments: str, stdin: str = "", cwd: Path | None = None, env: Mapping[str, str] | None = None
     ) -> Done:
         """Run it to its end."""
-        return self.start(*arguments, stdin=stdin, cwd=cwd, env=env).end()
+        whole = {**self.env, **(env or {})}
+        if not suits(whole):
+            return self.start(*arguments, stdin=stdin, cwd=cwd, env=env).end()
+        with self._given(stdin).open("rb") as file:
+            return finished(arguments, cwd=cwd or self.place, env=whole, stdin=file)
 
     def start(
         self, *arguments: str, stdin: str = "", cwd: Path | None = None, env: Mapping[str, str] | None = None
     ) -> Started:
         """Run it beside the test."""
-        given = self.tmp / f"stdin-{len(self.started)}"
-        given.write_text(stdin)
-        with given.open() as file:
+        with self._given(stdin).open() as file:
             process = subprocess.Popen(
                 [*COMMAND, *arguments],
                 cwd=cwd or self.place,
@@ -190,6 +200,11 @@ class Cli:
             )
         self.started.append(Started(process))
         return self.started[-1]
+
+    def _given(self, stdin: str) -> Path:
+        given = self.tmp / f"stdin-{len(self.started)}"
+        given.write_text(stdin)
+        return given
 
     def on_a_terminal(self, *arguments: str, term: str = "xterm-256color") -> Terminal:
         """Run it as a person does, beside the test."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
-from tests.surfaces.cli.helpers import COMMAND, PATIENCE_SECONDS, Done
+from tests.surfaces.cli.helpers import COMMAND, PATIENCE_SECONDS, Done, finished
 from untilgreen.journal.codec import decode
 
 DONE = "<promise>DONE</promise>"
@@ -65,17 +67,8 @@ class Session:
 
     def call(self, *arguments: str) -> Done:
         """A command of the program, as a person or the agent gives it."""
-        done = subprocess.run(
-            [*COMMAND, *arguments],
-            cwd=self.place,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
+        with Path(os.devnull).open("rb") as nothing:
+            return finished(arguments, cwd=self.place, env=self.env, stdin=nothing)
 
     def start(self, task: str = "make it ok", *flags: str) -> Done:
         """Start a loop; anything but a brief fails the test."""
@@ -95,7 +88,7 @@ class Session:
         )
         self.started.append(process)
         assert process.stdin is not None
-        process.stdin.write(payload if isinstance(payload, bytes) else json.dumps(payload).encode())
+        process.stdin.write(_as_bytes(payload))
         process.stdin.close()
         process.stdin = None
         return process
@@ -107,7 +100,12 @@ class Session:
 
     def hook(self, event: str, payload: Mapping[str, Any] | bytes, *flags: str) -> Answer:
         """One call of a hook."""
-        return self.end(self.begin(event, payload, *flags))
+        with TemporaryFile() as file:
+            file.write(_as_bytes(payload))
+            file.seek(0)
+            words = ("hook", event, "--agent", self.agent, *flags)
+            done = finished(words, cwd=self.place, env={**self.env, "CLAUDECODE": "1"}, stdin=file)
+        return Answer(done.code, done.out, done.err)
 
     def payload(self, text: str = "on it", *, active: bool = True, **more: Any) -> dict[str, Any]:
         """What Claude tells its stop hook."""
@@ -160,3 +158,7 @@ class Session:
         """The sessions that have a run, as the hook finds them."""
         folder = Path(self.env["UNTILGREEN_STATE_DIR"]) / "sessions"
         return sorted(each.name for each in folder.iterdir()) if folder.exists() else []
+
+
+def _as_bytes(payload: Mapping[str, Any] | bytes) -> bytes:
+    return payload if isinstance(payload, bytes) else json.dumps(payload).encode()
