@@ -21,6 +21,9 @@ ODD_NAMES = [
     "-dash.txt",
     "--help",
     ":(exclude)magic.txt",
+    ":/top.txt",
+    "\x1b]0;title\x07.txt",
+    "a\u202etxt.py",
     "star*[a].txt",
     "!bang.txt",
     "#hash.txt",
@@ -44,6 +47,30 @@ async def test_odd_names_are_kept_and_brought_back(repository: Path, workspace: 
     changed = await workspace.changes(empty, full)
     assert {change.path for change in changed} == set(ODD_NAMES)
     assert {change.status for change in changed} == {"added"}
+
+
+@pytest.mark.parametrize("name", ["git~1", ".GIT", ".git ", "a/.GIT/config"])
+async def test_names_that_git_never_takes_in_are_told(
+    repository: Path, workspace: GitWorkspace, name: str
+) -> None:
+    write(repository, {name: "1\n", "b.txt": "1\n"})
+    full = await workspace.snapshot("1")
+
+    assert git(repository, "ls-tree", "-r", "--name-only", full).split("\n") == ["b.txt", ""]
+    assert workspace.warnings() == [f"git says: Ignoring path {name}"]
+
+
+async def test_ignore_rules_are_asked_about_the_path_itself(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    """git would take the name `:/build` for the directory `build` at the top."""
+    write(repository, {".gitignore": "/build\n"})
+    empty = await workspace.snapshot("0")
+    write(repository, {".gitignore": "", ":/build/out.txt": "1\n", "build/out.txt": "1\n"})
+    await workspace.snapshot("1")
+    await workspace.restore(empty, None)
+
+    assert contents(repository) == {".gitignore": b"/build\n", "build/out.txt": b"1\n"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no file names of any bytes")

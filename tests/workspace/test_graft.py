@@ -7,14 +7,14 @@ from tempfile import TemporaryDirectory
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.workspace.helpers import commit, git, write
 from untilgreen.workspace.graft import MOST_PATHS, Ungraftable, grafted
 from untilgreen.workspace.plumbing import Git
 
-NAMES = st.sampled_from(["a", "b.txt", "é", "with space", "-dash", "*?[x]", "z-", "z", "z.", "lib"])
+NAMES = st.sampled_from(["a", "b.txt", "é", "with space", "-dash", "*?[x]", ":", "z-", "z", "z.", "lib"])
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
 FILES = st.dictionaries(PATHS, st.tuples(st.sampled_from(["1\n", "2\n"]), st.booleans()), max_size=12)
 
@@ -42,6 +42,9 @@ def clear(place: Path) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(FILES, FILES)
+@example(
+    {":/a/b": ("1\n", False), ":/a/c": ("1\n", False)}, {":/a/b": ("2\n", False), ":/a/c": ("1\n", False)}
+)
 def test_it_is_what_git_would_write(
     before: dict[str, tuple[str, bool]], after: dict[str, tuple[str, bool]]
 ) -> None:

@@ -15,14 +15,17 @@ from msgspec.structs import replace
 
 from untilgreen.agents.causes import cause_of, status_in
 from untilgreen.agents.moments import retry_at
-from untilgreen.core.excerpt import trim
+from untilgreen.core.excerpt import MOST_DENIALS, trim
 from untilgreen.core.model import ErrorClass, Reply, Usage
 from untilgreen.ports import Activity, ActivityKind, Desk
 from untilgreen.process.run import Ran
 
 LONGEST_SHOWN = 2_000
+LONGEST_MESSAGE = 1_000_000
+"""Characters of a message that comes in pieces; of a longer one the middle is dropped."""
 PATIENCE_SECONDS = 30.0
 """How long an agent may wait by itself before it tries again; a longer wait is ours and durable."""
+_MOST_PIECES = 10_000
 _LAST_LINES = 20
 _SIGNALLED = {128 + number for number in (signal.SIGINT, signal.SIGTERM)} | {137}
 
@@ -39,8 +42,6 @@ class Turn:
     counted: Usage = field(default_factory=Usage)
     """What the session had counted before this turn, where an agent counts over the whole of it."""
     session: str | None = None
-    text: str = ""
-    """The last text that the agent itself wrote."""
     over: bool = False
     """Whether the agent said that its turn is over, and that it went well."""
     usage: Usage = field(default_factory=Usage)
@@ -59,7 +60,14 @@ class Turn:
     """What the agent uses, by the ids under which it is told what came of it."""
     question: str = ""
     """What the agent asked, though nobody is there to answer."""
-    _joined: str = ""
+    _text: str = ""
+    _pieces: list[str] = field(default_factory=list)
+    """Of the message that is being said; joined only when somebody reads it."""
+    _size: int = 0
+    _worded: bool = False
+    """Whether the pieces have words in them."""
+    _unread: bool = False
+    """Whether the pieces say more than `_text`."""
     _retries: int = 0
     _trouble: tuple[str, int | None] | None = None
     """What the agent retried last, until it gets on."""
@@ -69,9 +77,20 @@ class Turn:
         if text.strip():
             self.desk.report(Activity(kind=kind, text=trim(text.strip(), LONGEST_SHOWN)))
 
+    @property
+    def text(self) -> str:
+        """The last text that the agent itself wrote."""
+        if self._unread:
+            self.text = self._joined()
+        return self._text
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self._text, self._unread = text, False
+
     def says(self, text: str) -> None:
         """A whole message of the agent."""
-        self._joined = ""
+        self._begin_anew()
         if text.strip():
             self.text = text
             self.show("text", text)
@@ -79,16 +98,20 @@ class Turn:
 
     def adds(self, piece: str) -> None:
         """A piece of a message; the pieces up to the next act are one, however they were cut."""
-        self._joined += piece
-        if self._joined.strip():
-            self.text = self._joined
+        self._pieces.append(piece)
+        self._size += len(piece)
+        self._worded = self._worded or bool(piece.strip())
+        if self._worded:
+            self._unread = True
             self._gets_on()
+        if self._size > 2 * LONGEST_MESSAGE or len(self._pieces) > _MOST_PIECES:
+            self._pieces = [trim(self._joined(), LONGEST_MESSAGE)]
+            self._size = len(self._pieces[0])
 
     def acts(self, kind: ActivityKind, text: str) -> None:
         """The agent uses a tool; what it says next is a new message."""
-        if self._joined.strip():
-            self.show("text", self._joined)
-        self._joined = ""
+        self._show_message()
+        self._begin_anew()
         self.show(kind, text)
         self._gets_on()
 
@@ -101,12 +124,23 @@ class Turn:
         else:
             self.acts("tool", f"{tool} {path}".strip())
 
+    def _joined(self) -> str:
+        return "".join(self._pieces)
+
+    def _show_message(self) -> None:
+        if self._worded:
+            self.show("text", self._joined())
+
+    def _begin_anew(self) -> None:
+        self._text = self.text
+        self._pieces, self._size, self._worded, self._unread = [], 0, False, False
+
     def _gets_on(self) -> None:
         self._retries, self._trouble = 0, None
 
     def deny(self, what: str) -> None:
         """Something was not permitted."""
-        if what and what not in self.denied:
+        if what and what not in self.denied and len(self.denied) < MOST_DENIALS:
             self.denied.append(what)
 
     def fail(self, failure: str, status: float | None = None) -> None:
@@ -135,8 +169,7 @@ class Turn:
 
     def reply(self, ran: Ran | None, advice: str = "") -> Reply:
         """What the turn comes to; `ran` is None where we ended it ourselves."""
-        if self._joined.strip():
-            self.show("text", self._joined)
+        self._show_message()
         reply = Reply(
             text=self.text,
             usage=_difference(self.total, self.counted) if self.total else self.usage,

@@ -82,7 +82,7 @@ async def _listed(git: Git, tree: str, folders: Sequence[bytes]) -> dict[bytes, 
     """What the directories held; those among them are added to the ones above by `_made`."""
     listed: dict[bytes, Entries] = {folder: {} for folder in folders}
     lines = split(await git("ls-tree", "-z", tree))
-    if below := [folder for folder in folders if folder]:
+    if below := [b":(literal)" + folder for folder in folders if folder]:
         lines += split(await git("ls-tree", "-z", tree, "--", *below))
     for line in lines:
         facts, path = line.split(b"\t", 1)

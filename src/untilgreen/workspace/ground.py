@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from untilgreen.errors import WorkspaceNotReady
-from untilgreen.workspace.plumbing import Git, GitFailed
+from untilgreen.workspace.plumbing import PLAINLY, Git, GitFailed
 
 ABSOLUTE = "--path-format=absolute"
 ASKED = (
@@ -115,5 +115,5 @@ async def _ignored(ground: Ground) -> bool:
         return False
     git = Git(place=ground.top)
     below = os.fsencode(ground.below)
-    looked_away = await git.attempt("check-ignore", "--quiet", "--", below)
+    looked_away = await git.attempt("check-ignore", "--quiet", "--", PLAINLY + below)
     return looked_away.returncode == 0 and not await git("ls-files", "-z", "--", b":(literal)" + below)

@@ -35,7 +35,7 @@ class History:
         known = () if before == UNBORN else ("--not", before)
         asked = ("log", "--format=%h %s", f"--max-count={MOST + 1}", after, *known, "--")
         found = await self._git.attempt(*asked)
-        lines = found.stdout.decode(errors="replace").splitlines() if not found.returncode else []
+        lines = found.stdout.decode(errors="replace").split("\n")[:-1] if not found.returncode else []
         if not lines:
             return (f"{after[:12]} (HEAD was moved there from {before[:12]})",)
         return (*lines[:MOST], "and more") if len(lines) > MOST else tuple(lines)

@@ -17,6 +17,7 @@ SUBMODULE = b"160000"
 ABSENT = b"000000"
 MOVING = ("No such file or directory", "short read", "file changed")
 """What git says of a file that somebody writes or removes while it is read."""
+PASSED_OVER = "Ignoring path"
 ATTEMPTS = 3
 LARGE = 1_000_000
 """Bytes of an index, about a hundred for each file, from which on two processes are faster than one."""
@@ -56,6 +57,8 @@ class Index:
     def __init__(self, git: Git, path: Path) -> None:
         self._git = git
         self._path = path
+        self._passed_over: dict[str, None] = {}
+        """What git said about names that it never takes in, such as `.GIT` or `git~1`."""
 
     async def update(self, known: str | None = None) -> Looked:
         """Bring the index up to what is on disk, and tell what was left out; `known` is its tree before.
@@ -83,7 +86,7 @@ class Index:
                 await self.add([path for path in await self._others() if not path.endswith(b"/")])
         return Looked(
             nested=tuple(path.rstrip(b"/") for path in differing if path.endswith(b"/")),
-            warnings=warnings,
+            warnings=(*warnings, *self._passed_over),
             tree=tree,
         )
 
@@ -140,8 +143,11 @@ class Index:
 
     async def add(self, paths: Sequence[bytes]) -> None:
         """Take in files, ignored or not; one that is gone again is none."""
-        given = joined(paths)
-        await self._git("update-index", "--add", "--remove", "--replace", "-z", "--stdin", given=given)
+        asked = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        done = await self._git.attempt(*asked, given=joined(paths))
+        self._git.checked(done)
+        said = done.stderr.decode(errors="replace").splitlines()
+        self._passed_over |= {line: None for line in said if line.startswith(PASSED_OVER)}
 
     async def drop(self, paths: Sequence[bytes]) -> None:
         """Forget files without touching them."""

@@ -51,6 +51,8 @@ REMEDIES = (
     ("No space left", "Free some space on that disk."),
     ("dubious ownership", "Do what git says, if you trust this repository."),
 )
+PLAINLY = b"./"
+"""In front of a path that `check-ignore` is asked about: `:/x` alone would be the `x` of the top."""
 LONGEST = 2000
 _HALF_MADE = re.compile(rb"failed to read .*commondir")
 """Of every command that looks at all worktrees, while another process makes one: its file is still empty."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from untilgreen.crash import passing
 from untilgreen.workspace.index import Difference, Index, differences
-from untilgreen.workspace.plumbing import Git, joined, shown, split
+from untilgreen.workspace.plumbing import PLAINLY, Git, joined, shown, split
 
 NONE_IGNORED = 1
 
@@ -130,9 +130,10 @@ class Restoring:
         await self._index.move(before, after)
 
     async def _spare_ignored(self, before: str, doomed: list[bytes]) -> str:
-        given = joined(doomed)
+        given = joined([PLAINLY + path for path in doomed])
         asked = await self._git.attempt("check-ignore", "--no-index", "-z", "--stdin", given=given)
-        ignored = split(asked.stdout if asked.returncode == NONE_IGNORED else self._git.checked(asked))
+        listed = split(asked.stdout if asked.returncode == NONE_IGNORED else self._git.checked(asked))
+        ignored = [path.removeprefix(PLAINLY) for path in listed]
         if not ignored:
             return before
         await self._index.drop(ignored)

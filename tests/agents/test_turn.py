@@ -1,0 +1,50 @@
+"""What is kept of a turn, however much an agent says in it."""
+
+from pathlib import Path
+
+from untilgreen.agents.turn import LONGEST_MESSAGE, Turn
+from untilgreen.core.excerpt import MOST_DENIALS
+from untilgreen.ports import Activity, Desk
+
+
+def test_a_message_of_very_many_pieces_is_kept_in_time_with_both_its_ends() -> None:
+    turn = Turn(desk=Desk(root=Path("/nowhere")))
+    for number in range(500_000):
+        turn.adds(f"line {number}\n")
+
+    assert turn.text.startswith("line 0\nline 1\n")
+    assert turn.text.endswith("line 499998\nline 499999\n")
+    assert "characters left out" in turn.text
+    assert len(turn.text) <= 2 * LONGEST_MESSAGE
+
+
+def test_pieces_are_one_message_up_to_the_next_act() -> None:
+    shown: list[Activity] = []
+    turn = Turn(desk=Desk(root=Path("/nowhere"), report=shown.append))
+    for piece in ("\n", "I ", "begin."):
+        turn.adds(piece)
+    assert turn.text == "\nI begin."
+
+    turn.acts("command", "make")
+    assert turn.text == "\nI begin."
+    turn.adds(" ")
+    assert turn.text == "\nI begin."
+    turn.adds("Done.")
+    assert turn.text == " Done."
+
+    turn.says("All of it.")
+    turn.adds("\n")
+    assert turn.reply(None).text == "All of it."
+    assert [(each.kind, each.text) for each in shown] == [
+        ("text", "I begin."),
+        ("command", "make"),
+        ("text", "All of it."),
+    ]
+
+
+def test_denials_without_end_are_told_up_to_a_number() -> None:
+    turn = Turn(desk=Desk(root=Path("/nowhere")))
+    for number in range(20_000):
+        turn.deny(f"command {number}")
+
+    assert len(turn.denied) == MOST_DENIALS
