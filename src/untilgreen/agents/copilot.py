@@ -118,6 +118,8 @@ def _written(turn: Turn) -> Iterator[Said]:
     home = variables.get("COPILOT_HOME") or Path(variables.get("HOME") or Path.home()) / ".copilot"
     path = Path(home) / "session-state" / (turn.session or "none") / "events.jsonl"
     try:
+        if not path.is_file():
+            return
         with path.open(encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 if _RECORD in line and (said := read(line)) is not None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from untilgreen.core.model import Verdict
 from untilgreen.errors import ConfigError
+from untilgreen.gates.levels.contract import LARGEST_DATA
 from untilgreen.plugins import registry
 from untilgreen.ports import Site
 
@@ -132,6 +135,63 @@ async def test_a_file_that_git_ignores_is_nobodys(project: Path) -> None:
     (project / "x.log").write_text("")
 
     assert (await check(project, min_level="L0", L0={"forbidden": ["*.log"]})).status == "pass"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no file names of any bytes")
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"two\nlines/.env",
+        b"latin-\xe9/.env",
+        b"-rf/.env",
+        b":(exclude)/.env",
+        b"'; id '/.env",
+        b"\x1b[2J/.env",
+    ],
+)
+async def test_no_name_hides_a_file(project: Path, name: bytes) -> None:
+    hidden = project / os.fsdecode(name)
+    hidden.parent.mkdir()
+    hidden.write_text("")
+
+    verdict = await check(project, min_level="L0", L0={"forbidden": [".env"]})
+
+    assert ids(verdict) == [f"L0 forbidden {name.decode(errors='backslashreplace')}"]
+    assert msgspec.json.encode(verdict)
+
+
+async def test_a_file_among_very_many_is_seen(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The listing has more than what is handed back of a command's output, and a secret in it."""
+    monkeypatch.setenv("SERVICE_TOKEN", "middle-of-all")
+    crowd = project.joinpath(*["m" * 250] * 9)
+    crowd.mkdir(parents=True)
+    for number in range(500):
+        (crowd / f"{number:0250}").touch()
+    (crowd / f"{249:0230}-middle-of-all.env").touch()
+
+    verdict = await check(project, min_level="L0", L0={"forbidden": ["*.env"]})
+
+    assert [found.endswith("249-middle-of-all.env") for found in ids(verdict)] == [True]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+@pytest.mark.parametrize("trap", ["pipe", "device", "huge"])
+async def test_data_without_end_is_not_waited_for(project: Path, trap: str) -> None:
+    place = project / "package.json"
+    place.unlink()
+    if trap == "pipe":
+        target = project.parent / "pipe"
+        os.mkfifo(target)
+        place.symlink_to(target)
+    elif trap == "device":
+        place.symlink_to("/dev/zero")
+    else:
+        with place.open("wb") as file:
+            file.truncate(LARGEST_DATA + 1)
+
+    verdict = await check(project, min_level="L0", L0={"data": [{"file": "package.json", "has": "name"}]})
+
+    assert ids(verdict) == ["L0 unreadable package.json"]
 
 
 async def test_a_directory_without_git_is_looked_at_as_it_is(tmp_path: Path) -> None:

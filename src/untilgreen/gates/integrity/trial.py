@@ -140,7 +140,7 @@ def _readable(content: bytes) -> str:
 
 def _on_disk(top: Path, path: str) -> str:
     try:
-        return _readable((top / path).read_bytes())
+        return _readable((top / path).read_bytes()) if (top / path).is_file() else ""
     except OSError:
         return ""
 

@@ -15,7 +15,7 @@ from untilgreen.config import toml
 from untilgreen.core.model import Finding
 from untilgreen.errors import ConfigError
 from untilgreen.gates.levels.schema import against_schema
-from untilgreen.gates.levels.tree import Files
+from untilgreen.gates.levels.tree import Files, told
 from untilgreen.ports import Site
 
 STYLES = {
@@ -33,6 +33,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
 }
 _ABSENT = object()
+LARGEST_DATA = 20_000_000
 
 
 class DataRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,7 +91,8 @@ class Contract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 yield Finding(id=f"missing {pattern}", message="This file is required.")
         for pattern in self.forbidden:
             for path in files.matching(pattern):
-                yield Finding(id=f"forbidden {path}", message=f"{pattern} is forbidden.", file=path)
+                name = told(path)
+                yield Finding(id=f"forbidden {name}", message=f"{pattern} is forbidden.", file=name)
         for rule in self.data:
             yield from _data(rule, site, files)
         for naming in self.naming:
@@ -98,16 +100,18 @@ class Contract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             for path in files.matching(naming.files):
                 if not wanted.fullmatch(PurePosixPath(path).name.partition(".")[0]):
                     like = naming.style or naming.matches
-                    yield Finding(id=f"name {path}", message=f"It is not called like {like}.", file=path)
+                    name = told(path)
+                    yield Finding(id=f"name {name}", message=f"It is not called like {like}.", file=name)
 
 
 def _data(rule: DataRule, site: Site, files: Files) -> Iterator[Finding]:
     found = files.matching(rule.file)
     if not found:
         yield Finding(id=f"missing {rule.file}", message="There is no such file to look into.")
-    for path in found:
+    for name in found:
+        path = told(name)
         try:
-            value = _read(files.root / path)
+            value = _read(files.root / name)
         except (OSError, ValueError, RecursionError) as error:
             yield Finding(id=f"unreadable {path}", message=f"It can't be read as data: {error}.", file=path)
             continue
@@ -142,6 +146,10 @@ def _reach(value: object, dotted: str) -> object:
 
 
 def _read(path: Path) -> Any:
+    if not path.is_file():  # a pipe, or a link to something without end
+        raise OSError("it is no plain file")
+    if path.stat().st_size > LARGEST_DATA:
+        raise OSError(f"it has more than {LARGEST_DATA:,} bytes")
     data = path.read_bytes()
     if path.suffix == ".toml":
         return toml.loads(data.decode("utf-8"))

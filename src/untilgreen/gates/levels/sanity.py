@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from untilgreen.core.model import Finding
 from untilgreen.core.units import count
 from untilgreen.errors import ConfigError
-from untilgreen.gates.levels.tree import Files
+from untilgreen.gates.levels.tree import Files, told
 from untilgreen.ports import Site
 
 Weight = Literal["fail", "warn", "off"]
@@ -76,24 +76,26 @@ class Sanity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             for pattern in wanted:
                 if match := pattern.search(text):
                     line = text.count("\n", 0, match.start()) + 1
-                    yield Finding(
-                        id=f"debug {path}: {match[0]}", message=f"Left in line {line}.", file=path, line=line
-                    )
+                    yield _finding("debug", path, f"Left in line {line}.", f": {match[0]}", line)
 
     def _stray(self, files: Files) -> Iterator[Finding]:
         for path in dict.fromkeys(path for pattern in self.stray_files for path in files.matching(pattern)):
-            yield Finding(id=f"stray {path}", message="This looks like a leftover.", file=path)
+            yield _finding("stray", path, "This looks like a leftover.")
 
     def _oversize(self, files: Files) -> Iterator[Finding]:
         most = count(self.largest, "largest")
         for path in files.paths:
             place = files.root / path
             if place.is_file() and not place.is_symlink() and place.stat().st_size > most:
-                yield Finding(id=f"oversize {path}", message=f"It has more than {most:,} bytes.", file=path)
+                yield _finding("oversize", path, f"It has more than {most:,} bytes.")
 
     def _untested(self, files: Files) -> Iterator[Finding]:
         for source, test in self.tests.items():
             for path in files.matching(source):
                 stem = PurePosixPath(path).stem
                 if not files.matching(test.replace("{stem}", stem)):
-                    yield Finding(id=f"no test for {path}", message=f"There is no {test}.", file=path)
+                    yield _finding("no test for", path, f"There is no {test}.")
+
+
+def _finding(what: str, path: str, message: str, more: str = "", line: int | None = None) -> Finding:
+    return Finding(id=f"{what} {told(path)}{more}", message=message, file=told(path), line=line)

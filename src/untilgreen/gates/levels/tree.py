@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from anyio import to_thread
 
 from untilgreen.process.run import run
+from untilgreen.process.start import shell
 
+# Into a file: what a command prints is handed back with its middle and its secrets left out.
+_LIST = "git -c core.fsmonitor=false ls-files -z -c -o --exclude-standard"
 _NOBODYS = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", "dist", "build", ".tox"})
 
 
 @dataclass(frozen=True)
 class Files:
-    """Paths below a root, with forward slashes, sorted."""
+    """Paths below a root, with forward slashes, sorted; bytes that are no text are halves of characters."""
 
     root: Path
     paths: tuple[str, ...]
@@ -25,16 +30,28 @@ class Files:
     @classmethod
     async def of(cls, root: Path) -> Files:
         """What git lists, where there is git; else everything but the usual leftovers."""
-        ran = await run(["git", "ls-files", "-z", "-c", "-o", "--exclude-standard"], cwd=root)
-        if ran.ok:
-            listed = sorted({path for path in ran.stdout.split("\0") if path and (root / path).exists()})
-            return cls(root, tuple(listed))
+        with TemporaryDirectory() as folder:
+            listing = Path(folder, "listing")
+            ran = await run(shell(f"{_LIST} > {shlex.quote(str(listing))}"), cwd=root)
+            if ran.ok:
+                return cls(root, tuple(await to_thread.run_sync(_listed, root, listing)))
         return cls(root, tuple(await to_thread.run_sync(_walked, root)))
 
     def matching(self, pattern: str) -> list[str]:
         """The paths that a pattern with `*`, `?` and `**` means."""
         wanted = _regex(pattern)
         return [path for path in self.paths if wanted.fullmatch(path)]
+
+
+def told(path: str) -> str:
+    """A path as text that fits into an event, whatever bytes it is made of."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def _listed(root: Path, listing: Path) -> list[str]:
+    paths = map(os.fsdecode, set(listing.read_bytes().split(b"\0")))
+    # Not Path.exists, which raises for what may not be looked at.
+    return sorted(path for path in paths if path and os.path.exists(root / path))  # noqa: PTH110 - see above
 
 
 def _walked(root: Path) -> list[str]:
@@ -51,4 +68,4 @@ def _regex(pattern: str) -> re.Pattern[str]:
     anywhere = "(?:.*/)?" if "/" not in pattern else ""
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("./"))
     words = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile(anywhere + "".join(words.get(part, re.escape(part)) for part in parts))
+    return re.compile(anywhere + "".join(words.get(part, re.escape(part)) for part in parts), re.DOTALL)

@@ -109,6 +109,8 @@ def _moment(record: Record) -> float:
 def _records(path: str) -> list[Record] | None:
     """The lines at the end of a transcript; None where there is none. Half a line is none yet."""
     try:
+        if not Path(path).is_file():  # reading a pipe or a device might never end
+            return None
         with Path(path).open("rb") as file:
             size = file.seek(0, 2)
             file.seek(max(0, size - TAIL_BYTES))
