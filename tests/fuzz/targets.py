@@ -17,6 +17,8 @@ from typing import Any, BinaryIO, NamedTuple
 import anyio
 import msgspec
 
+from tests.fuzz import repositories
+from tests.fuzz.examples import DOCUMENT, HALVES, LETTERS, PAYLOADS, REPORTS, TROUBLE
 from untilgreen.agents import command as command_agent
 from untilgreen.agents import stream
 from untilgreen.agents.causes import cause_of, status_in
@@ -28,8 +30,8 @@ from untilgreen.config.lines import line_of
 from untilgreen.core import claims, excerpt, fingerprint
 from untilgreen.core.model import Finding, Promise, Verdict
 from untilgreen.core.secrets import Secrets
-from untilgreen.engine import inbox, lock, sessions
-from untilgreen.errors import ConfigError, JournalError, UserError
+from untilgreen.engine import catalogue, inbox, lock, sessions
+from untilgreen.errors import ConfigError, JournalError, UserError, WorkspaceNotReady
 from untilgreen.gates import ci, judge
 from untilgreen.gates.integrity import inline, loaded, sections, words
 from untilgreen.gates.levels import blackbox, contract
@@ -43,12 +45,14 @@ from untilgreen.journal import codec
 from untilgreen.ports import Desk, Site
 from untilgreen.process import note
 from untilgreen.surfaces import text
-from untilgreen.surfaces.hook import payload, prompts, transcripts
+from untilgreen.surfaces.hook import answers, payload, prompts, transcripts
 from untilgreen.surfaces.installing import edits
 from untilgreen.surfaces.report import marks
 
 TESTS = Path(__file__).parent.parent
 LONGEST_EVENT = 64_000
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What moves a cursor or turns a line around; line ends and tabs do not."""
 
 
 class Target(NamedTuple):
@@ -138,7 +142,7 @@ def shown(data: bytes) -> object:
     said = read_as_text(data)
     for line in (text.inert(said), text.short(said, 60)):
         assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", line)
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text.inert_lines(said))
+    assert not CONTROLS.search(text.inert_lines(said))
     assert text.places(text.short(said, 60)) <= 60
     for html in (marks.in_html(said), marks.lines_in_html(said)):
         assert "<" not in html
@@ -187,7 +191,7 @@ def project(name: str) -> Callable[[bytes], object]:
 
 
 def boxed(data: bytes) -> object:
-    case = blackbox.Case(run="true", json_schema="schema.json")
+    case = blackbox.Case(run="true", json_schema="schema.json", json={"a": 1})
     with TemporaryDirectory() as folder:
         (Path(folder) / "schema.json").write_text('{"type": "object"}')
         return list(blackbox._json(case, read_as_text(data), Site(root=Path(folder))))
@@ -218,13 +222,31 @@ def settings(data: bytes) -> object:
     return of_file(edits.ours, "settings.json")(data)
 
 
+def answered(data: bytes) -> object:
+    """Whatever a hook has to say is JSON, and what a person is shown of it can't do anything."""
+    said = read_as_text(data)
+    for agent in ("claude", "copilot", "gemini", "opencode"):
+        for answer in (answers.Answer(brief=said, toast=said), answers.Answer(refused=said, toast=said)):
+            for event in ("prompt", "stop"):
+                told = msgspec.json.decode(answers.written(answer, event, agent) or b"{}")
+                shown = [told.get(name, "") for name in ("systemMessage", "toast", "refused")]
+                shown += [told["reason"]] if answer.refused and "reason" in told else []
+                assert not any(map(CONTROLS.search, shown))
+    return None
+
+
+def catalogued(data: bytes) -> object:
+    return [of_file(catalogue._read)(each) for each in (data, catalogue._mark(data) + data)]
+
+
 TARGETS: dict[str, Target] = {
     **{
         f"report{end}": Target(
             "gates/reports",
             of_report(read),
             (Unusable,),
-            ("gates/reports/**/*" + end,),
+            (),
+            REPORTS.get(end, ()),
         )
         for end, read in FORMATS.items()
     },
@@ -234,16 +256,31 @@ TARGETS: dict[str, Target] = {
         f"output-{name}": Target("gates/recognise", of_lines(tool.read), (), (f"gates/recognise/**/{name}*",))
         for name, tool in TOOLS.items()
     },
-    **{f"document-{name}": Target("gates/recognise", of_text(read)) for name, read in DOCUMENTS.items()},
+    **{
+        f"document-{name}": Target("gates/recognise", of_text(read), (), (), DOCUMENT)
+        for name, read in DOCUMENTS.items()
+    },
     **{
         f"agent-{name}": Target(f"agents/{name}.py", heard(name), (), (f"agents/streams/{name}-*.jsonl",))
         for name in ("aider", "claude", "codex", "copilot", "gemini", "goose", "opencode", "qwen")
     },
     "stream": Target("agents/stream.py", of_text(stream.read), (), ("agents/streams/*.jsonl",)),
-    "usage": Target("agents/command.py", of_file(lambda path: command_agent._used(path, lambda told: None))),
-    "causes": Target("agents/causes.py", of_text(lambda said: (cause_of(said), status_in(said)))),
-    "moments": Target("agents/moments.py", of_text(lambda said: retry_at(said, 1_785_000_000.0))),
-    "judge": Target("gates/judge.py", judged),
+    "usage": Target(
+        "agents/command.py",
+        of_file(lambda path: command_agent._used(path, lambda told: None)),
+        (),
+        (),
+        HALVES,
+    ),
+    "causes": Target(
+        "agents/causes.py", of_text(lambda said: (cause_of(said), status_in(said))), (), (), TROUBLE
+    ),
+    "moments": Target(
+        "agents/moments.py", of_text(lambda said: retry_at(said, 1_785_000_000.0)), (), (), TROUBLE
+    ),
+    "judge": Target(
+        "gates/judge.py", judged, (), (), (b'{"verdict": "fail", "reasons": ["a"], "score": 1}',)
+    ),
     "ci": Target("gates/ci.py", of_text(ci.told), (ci.Unanswered,)),
     "blackbox": Target("gates/levels", boxed),
     "contract": Target("gates/levels", ruled),
@@ -251,6 +288,26 @@ TARGETS: dict[str, Target] = {
         f"sections-{name}": Target("gates/integrity/sections.py", swapped(name))
         for name in ("pyproject.toml", "package.json", "setup.cfg", "Cargo.toml")
     },
+    "git-differences": Target("workspace/index.py", repositories.differing, (), (), repositories.NAMES),
+    "git-entries": Target("workspace/seed.py", repositories.listed, (), (), repositories.NAMES),
+    "git-trees": Target("workspace/graft.py", repositories.grafting, (), (), repositories.NAMES),
+    "git-ground": Target("workspace/ground.py", repositories.ground, (WorkspaceNotReady,)),
+    "git-head": Target("workspace/history.py", repositories.head, (), (), (b"ref: HEAD\n", b"ref: a\0b\n")),
+    "git-gc": Target("workspace/collecting.py", repositories.noted, (), (), (b"1", b"9" * 30)),
+    "git-worktrees": Target(
+        "workspace/worktree.py", repositories.worktrees, (), (), (b"../../w/.git\n", b"a\0b")
+    ),
+    "git-ref": Target("workspace/refs.py", repositories.ref),
+    "matching": Target("gates/levels/tree.py", repositories.matching, (), (), repositories.NAMES),
+    "sanity": Target("gates/levels/sanity.py", repositories.sane, (), (), (b"breakpoint()\n",)),
+    "protect": Target("gates/integrity/protect.py", repositories.protecting, (), (), repositories.NAMES),
+    "commands": Target(
+        "gates/integrity/commands.py",
+        repositories.executed,
+        (),
+        (),
+        (b"cd a && uv run pytest -p x tests::a; python3 -m unittest | sh -c 'node --test a.js'",),
+    ),
     "inline": Target("gates/integrity/inline.py", lambda data: inline.swap_inline(*_halves(data))),
     "loaded": Target(
         "gates/integrity/loaded.py", of_text(lambda said: loaded.named_in("conftest.py", said, ["a.py"]))
@@ -264,7 +321,7 @@ TARGETS: dict[str, Target] = {
     "secrets": Target("core/secrets.py", cut),
     "plain": Target("gates/text.py", of_text(plain)),
     "shown": Target("surfaces/text.py", shown),
-    "payload": Target("surfaces/hook/payload.py", payload.read),
+    "payload": Target("surfaces/hook/payload.py", payload.read, (), (), PAYLOADS),
     **{
         f"transcript-{name}": Target("surfaces/hook/transcripts.py", transcript(name))
         for name in transcripts.READERS
@@ -272,13 +329,15 @@ TARGETS: dict[str, Target] = {
     "trajectory": Target(
         "backtest/trajectories.py", lambda data: trajectories.parse(data, 1, "a"), (UserError,)
     ),
+    "answers": Target("surfaces/hook/answers.py", answered),
     "prompt": Target("surfaces/hook/prompts.py", of_text(prompts.command_of)),
     "flags": Target("surfaces/hook/prompts.py", of_text(prompts.parse), (UserError,)),
     "settings": Target("surfaces/installing/edits.py", settings, (UserError,)),
-    "inbox": Target("engine/inbox.py", of_file(inbox._opened)),
-    "lock": Target("engine/lock.py", of_file(lock._introduced, "lock")),
-    "sessions": Target("engine/sessions.py", of_file(sessions._read)),
-    "note": Target("process/note.py", of_file(note.read_note)),
+    "inbox": Target("engine/inbox.py", of_file(inbox._opened), (), (), LETTERS),
+    "lock": Target("engine/lock.py", of_file(lock._introduced, "lock"), (), (), HALVES),
+    "sessions": Target("engine/sessions.py", of_file(sessions._read), (), (), HALVES),
+    "catalogue": Target("engine/catalogue.py", catalogued),
+    "note": Target("process/note.py", of_file(note.read_note), (), (), HALVES),
     "journal": Target("journal/codec.py", codec.decode, (JournalError,), ("journals/v1/*",)),
     "spec": Target("config/find.py", spec, (ConfigError,)),
     **{

@@ -78,6 +78,16 @@ def test_nothing_that_others_write_makes_a_parser_fall_over(name: str, data: st.
     play(target, written)
 
 
+def test_examples_are_read_as_they_are() -> None:
+    for name, target in TARGETS.items():
+        for example in target.examples:
+            try:
+                play(target, example)
+            except Exception as error:
+                error.add_note(f"{name} was played {example!r}.")
+                raise
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_what_was_made_to_be_costly_costs_little(name: str) -> None:
     """A share of them, another each day and the same all day; `make fuzz` tries all, and larger ones."""

@@ -85,7 +85,7 @@ def _used(path: Path, report: Callable[[Activity], None]) -> _Used:
             return _Used()
         with path.open("rb") as file:
             return msgspec.json.decode(file.read(_LONGEST_USAGE), type=_Used)
-    except (OSError, msgspec.MsgspecError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         report(Activity(kind="note", text=f"The command's usage file was ignored: {error}."))
         return _Used()
 

@@ -76,7 +76,7 @@ async def take_back(state: RunState, folder: RunFolder, store: Store) -> Restora
     file = folder.path / "applied.json"
     try:
         note = msgspec.json.decode(file.read_bytes(), type=_Note)
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (FileNotFoundError, ValueError):
         raise UserError(
             f"Nothing of run {folder.id} was applied, so there is nothing to undo. "
             f"Apply it with `untilgreen apply {folder.id}`."

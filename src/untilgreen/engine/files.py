@@ -29,7 +29,7 @@ def last_shown(folder: RunFolder) -> Last | None:
     """None where nothing was shown yet."""
     try:
         return msgspec.json.decode(_now(folder).read_bytes(), type=Last)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, ValueError):
         return None
 
 

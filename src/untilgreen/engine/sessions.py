@@ -116,5 +116,5 @@ def _path(store: Store, session: str) -> Path:
 def _read(path: Path) -> Note | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Note)
-    except (OSError, msgspec.MsgspecError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return None

@@ -59,7 +59,7 @@ class TrustBook:
         """What is known of a file; a note that can't be read is none."""
         try:
             found = msgspec.json.decode(self._note(path).read_bytes(), type=Trusted)
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, ValueError):
             return None
         return found if found.path == path else None
 
@@ -85,7 +85,7 @@ class TrustBook:
         for path in sorted(self._folder.glob("*.json")):
             try:
                 notes.append(msgspec.json.decode(path.read_bytes(), type=Trusted))
-            except (OSError, msgspec.MsgspecError):
+            except (OSError, ValueError):
                 continue
         yield from sorted(notes, key=lambda note: note.path)
 

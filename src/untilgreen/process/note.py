@@ -33,7 +33,7 @@ def read_note(path: Path) -> Trace | None:
     """What a note says; a missing or unreadable one says nothing."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Trace)
-    except (OSError, msgspec.MsgspecError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 

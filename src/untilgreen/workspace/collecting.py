@@ -41,5 +41,5 @@ class Watch:
         try:
             pid, host = (self._repository / NOTE).read_text(errors="replace").split()[:2]
             return host == socket.gethostname() and psutil.pid_exists(int(pid))
-        except (OSError, ValueError):
+        except (OSError, ValueError, OverflowError):
             return False

@@ -46,6 +46,6 @@ class History:
             text = (self._ground.repository / "HEAD").read_text().strip()
             if text.startswith("ref: "):
                 text = (self._ground.common / text.removeprefix("ref: ")).read_text().strip()
-        except (OSError, UnicodeDecodeError):
+        except (OSError, ValueError):  # bytes that are no text, or a name that no file can have
             return None
         return text if _COMMIT.fullmatch(text) else None

@@ -149,7 +149,8 @@ class Worktree:
                 written = (admin / "gitdir").read_bytes().decode(errors="surrogateescape").rstrip("\n")
             except (FileNotFoundError, NotADirectoryError):
                 written = ""
-            ours = os.path.realpath(admin / written) == wanted if written else admin.name == self.path.name
+            named = written and "\0" not in written
+            ours = os.path.realpath(admin / written) == wanted if named else admin.name == self.path.name
             if ours:
                 found.append(admin)
         return found

@@ -39,7 +39,11 @@ def written(answer: Answer, event: str, agent: str) -> bytes:
     """The answer as the agent reads it; none is no output."""
     said = _prompted(answer, agent) if event == "prompt" else _stopping(answer)
     if agent == "opencode" and said:
-        said = {"brief": answer.brief, "toast": inert_lines(answer.toast), "refused": answer.refused}
+        said = {
+            "brief": answer.brief,
+            "toast": inert_lines(answer.toast),
+            "refused": inert_lines(answer.refused),
+        }
     return msgspec.json.encode(said) + b"\n" if said else b""
 
 
@@ -50,7 +54,7 @@ def _stopping(answer: Answer) -> dict[str, Any]:
 
 def _prompted(answer: Answer, agent: str) -> dict[str, Any]:
     if answer.refused:
-        return {"decision": "block", "reason": answer.refused}
+        return {"decision": "block", "reason": inert_lines(answer.refused)}
     if agent == "copilot":
         told = "\n\n".join(part for part in (answer.brief, _passed_on(answer.toast)) if part)
         return {"additionalContext": told} if told else {}

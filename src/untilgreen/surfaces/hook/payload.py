@@ -35,10 +35,10 @@ def read(data: bytes) -> Payload:
     """The payload; fields that are missing, unknown or of another type are as if they were not there."""
     try:
         said: Any = msgspec.json.decode(data.strip() or b"{}")
-    except (msgspec.MsgspecError, RecursionError):
+    except (ValueError, RecursionError):
         try:
             said = msgspec.json.decode(data.decode("utf-8-sig", "replace").encode())
-        except (msgspec.MsgspecError, RecursionError):
+        except (ValueError, RecursionError):
             said = {}
     if not isinstance(said, Mapping):
         said = {}

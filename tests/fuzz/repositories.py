@@ -1,0 +1,155 @@
+"""What we read of git and of a repository, with names and files that somebody made hostile.
+
+git's own form is kept, as we ask for it; what stands in it is anybody's. So names have to come back as they
+went in, and files of a repository, which an agent can write, may hold anything.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import anyio
+
+from untilgreen.gates.integrity import commands, protect
+from untilgreen.gates.levels import sanity
+from untilgreen.gates.levels.tree import Files, told
+from untilgreen.workspace import graft, history, index, refs, seed
+from untilgreen.workspace.collecting import NOTE, Watch
+from untilgreen.workspace.ground import Ground, _read, directory_ground
+from untilgreen.workspace.plumbing import shown
+from untilgreen.workspace.worktree import Worktree
+
+IDENTITY = b"a" * 40
+NAMES = (
+    b"a.py\0-rf\0--help\0:(top)x\0:/y\0!bang\0#hash",
+    b'tests/test_a.py\0te\nsts/conftest.py\0\xff\xfe/.env\0\x1b]0;t\x07\0a\tb\0"q"\0a\\b\0.GIT/config\0git~1',
+)
+"""Examples of names, apart by zeros as git lists them."""
+
+
+def names_in(data: bytes) -> list[bytes]:
+    """Paths that a tree can have, out of any bytes."""
+    parts = (part.split(b"/") for part in data.split(b"\0"))
+    whole = (b"/".join(name for name in part if name not in (b"", b".", b"..")) for part in parts)
+    return list(dict.fromkeys(path for path in whole if path))
+
+
+class Printed:
+    """A git that prints this, whatever it is asked."""
+
+    def __init__(self, lines: list[bytes]) -> None:
+        self._out = b"".join(line + b"\0" for line in lines)
+
+    async def __call__(self, *arguments: str | bytes, given: bytes | None = None) -> bytes:
+        """The same every time."""
+        return self._out
+
+
+def differing(data: bytes) -> object:
+    names = names_in(data)
+    facts = b":100644 000000 %s %s D" % (IDENTITY, b"0" * 40)
+    git: Any = Printed([part for name in names for part in (facts, name)])
+    found = anyio.run(index.differences, git, "a", "b")
+    assert [each.path for each in found] == names
+    return [shown(each.path) for each in found]
+
+
+def listed(data: bytes) -> object:
+    names = names_in(data)
+    git: Any = Printed([b"H 100644 %s 0\t%s" % (IDENTITY, name) for name in names])
+    assert [entry.path for entry in anyio.run(seed._entries, git)] == names
+    modules: Any = Printed([b"160000 %s 0\t%s" % (IDENTITY, name) for name in names])
+    assert list(anyio.run(seed.submodules, modules)) == names
+    return names
+
+
+def grafting(data: bytes) -> object:
+    """What a directory holds, and what is made of a change to each of its names."""
+    names = [name for name in names_in(data) if b"/" not in name]
+    git: Any = Printed([b"100644 blob %s\t%s" % (IDENTITY, name) for name in names])
+    held = anyio.run(graft._listed, git, "a", [b""])
+    assert list(held[b""]) == names
+    for name in names:
+        graft._change(held, name, None)
+    assert held[b""] == {}
+    return names
+
+
+def ground(data: bytes) -> object:
+    return _read(data.decode(errors="surrogateescape").split("\n"), Path("/nowhere"))
+
+
+def _repository(read: Callable[[Ground], object], *files: str) -> Callable[[bytes], object]:
+    def play(data: bytes) -> object:
+        with TemporaryDirectory() as folder:
+            place = Path(folder)
+            for name in files:
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                (place / name).write_bytes(data)
+            return read(directory_ground(place, place))
+
+    return play
+
+
+def noted(data: bytes) -> object:
+    """The note of a gc on this machine, whatever its number is."""
+    host = socket.gethostname().encode()
+    return _repository(lambda found: Watch(found.common)._lives(), NOTE)(b"%s %s" % (data.strip(), host))
+
+
+head = _repository(lambda found: history.History(found)._read(), "HEAD")
+worktrees = _repository(
+    lambda found: Worktree(path=found.top / "w", repository=found.top, run="r").admins(), "worktrees/w/gitdir"
+)
+
+
+def ref(data: bytes) -> object:
+    """A part of a ref that git takes, of whatever name."""
+    made = refs._part(data.decode(errors="replace"))
+    assert re.fullmatch(r"[A-Za-z0-9_-]+", made)
+    return made
+
+
+def matching(data: bytes) -> object:
+    """No name gets past a pattern that means it."""
+    for name in names_in(data)[:50]:
+        path = name.decode(errors="surrogateescape")
+        files = Files(Path("/nowhere"), (path, f"{path}/.env", f".env/{path}"))
+        assert files.matching("**") == [*files.paths]
+        assert files.matching(".env") == [f"{path}/.env", *([path] if path.endswith("/.env") else [])] or (
+            ".env" in path
+        )
+        assert files.matching(".env/**") == [each for each in files.paths if each.startswith(".env/")]
+        told(path).encode()
+    return None
+
+
+def protecting(data: bytes) -> object:
+    """No directory hides what gates depend on, and no name below a directory of tests."""
+    protection = protect.Protection(protect=("src/**",), below="sub/")
+    for name in names_in(data)[:50]:
+        path = shown(name)
+        assert protection.role(f"{path}/conftest.py") == "tool"
+        assert protection.role(f"{path}/tests/a.txt") is not None
+        assert protection.role(f"tests/{path}") is not None
+        assert protection.role(f"src/{path}") is not None
+    return None
+
+
+def executed(data: bytes) -> object:
+    command = data.decode(errors="replace")
+    found = commands.executed(command, "sub")
+    assert "sub/check.sh" in commands.executed(f"sh check.sh\n{command}", "sub") or "'" in command
+    return found
+
+
+def sane(data: bytes) -> object:
+    with TemporaryDirectory() as folder:
+        Path(folder, "a.py").write_bytes(data)
+        files = Files(Path(folder), ("a.py", "gone.py", "\udcff.orig"))
+        return sanity.Sanity(largest=100, tests={"*.py": "test_{stem}.py"})._look(files)
