@@ -19,7 +19,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -85,11 +86,15 @@ def play(folder: Path, kills: int, seed: int) -> tuple[Played, list[Played]]:
         left = kills - sum(len(run.died_after) for run in broken)
         if left <= 0:
             break
+        suffering = list[Future[None]]()
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for times in _shares(dice, left):
                 run = Played(folder / f"broken-{len(broken):03d}")
                 broken.append(run)
-                pool.submit(run.suffer, times, unbroken.seconds, random.Random(dice.random()))
+                dies = random.Random(dice.random())
+                suffering.append(pool.submit(run.suffer, times, unbroken.seconds, dies))
+        for each in suffering:
+            each.result()
     return unbroken, broken
 
 
@@ -174,7 +179,8 @@ class Played:
                 return
             driver.kill()
             for process in self.alive() if everything else ():
-                process.kill()
+                with suppress(psutil.NoSuchProcess):  # it ends by itself
+                    process.kill()
         try:
             self.died_after.append(type(self.events()[-1]).__name__)
         except JournalError as error:
