@@ -3,7 +3,7 @@
 import os
 import sys
 
-HOOKS = ("stop", "start", "end", "prompt", "idle", "error", "deleted")
+HOOKS = ("stop", "start", "end", "prompt", "interrupt", "idle", "error", "deleted")
 
 
 def main() -> None:

@@ -74,7 +74,8 @@ def test_codex_calls_what_doctor_says_is_trusted_and_skips_the_rest(
 ) -> None:
     hooks = listed(bench)
     assert {hook["trustStatus"] for hook in hooks.values()} == {"untrusted"}
-    assert told(bench) == ["warn: codex skips SessionStart, Stop, UserPromptSubmit, which nobody has trusted"]
+    events = "Interrupt, SessionEnd, SessionStart, Stop, UserPromptSubmit"
+    assert told(bench) == [f"warn: codex skips {events}, which nobody has trusted"]
     say(bench, "/ralph look at it", "--dangerously-bypass-hook-trust")
     assert not looped(bench)
 

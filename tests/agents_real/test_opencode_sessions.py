@@ -18,10 +18,11 @@ import pytest
 
 from tests.agents_real.bench import Bench, of, wait_for
 from tests.agents_real.clis import PINS
-from untilgreen.core.events import LapVoided, Paused, RunFinished, TurnEnded
+from untilgreen.core.events import BriefOffered, LapVoided, Paused, RunFinished, TurnEnded
 
 DONE = "<promise>DONE</promise>"
 SLOW = {"text": "This takes its time and goes on and on and on and on.", "chunk_delay": 1.0, "chunk": 4}
+GONE = "gone"
 PATIENCE = 90.0
 pytestmark = [
     pytest.mark.parametrize("agent", ["opencode"], indirect=True),
@@ -32,18 +33,21 @@ pytestmark = [
 class Server:
     """`opencode serve` with our plugin, and one session in it."""
 
-    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch, *, gone: bool = False) -> None:
+    def __init__(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch, *, program: str = "", twice: bool = False
+    ) -> None:
+        """`program` is a script that stands in for ours; `twice`, and the project has the plugin as well."""
         here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         config = json.loads(os.environ["OPENCODE_CONFIG_CONTENT"])
         config["permission"] = {"edit": "allow", "bash": "allow"}
         variables = {"UNTILGREEN_STATE_DIR": str(bench.state), "PATH": here}
         for name, value in {**variables, "OPENCODE_CONFIG_CONTENT": json.dumps(config)}.items():
             monkeypatch.setenv(name, value)
-        code, said = bench.cli("install", "opencode")
-        assert code == 0, said
-        _no_download(bench.home / ".config/opencode")
-        if gone:
-            _without_us(bench.home / ".config/opencode/plugin/untilgreen.js")
+        _plugin(bench, bench.home / ".config/opencode", "--user")
+        if twice:
+            _plugin(bench, bench.project / ".opencode", "--project")
+        if program:
+            _calling(program, bench)
         self._bench, self._log = bench, bench.home / "serve.log"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
@@ -87,7 +91,7 @@ class Server:
 Serve = Callable[..., Server]
 
 
-def _no_download(folder: Path) -> None:
+def no_download(folder: Path) -> None:
     """What OpenCode looks for beside a plugin; without it, and without a network, it waits for a minute."""
     name, version = "@opencode-ai/plugin", PINS["opencode"].version
     package = folder / "node_modules" / name
@@ -98,10 +102,23 @@ def _no_download(folder: Path) -> None:
     (folder / "package-lock.json").write_text(json.dumps({"lockfileVersion": 3, "packages": tree}))
 
 
-def _without_us(plugin: Path) -> None:
-    """As if somebody had removed the program after the plugin was installed."""
+def _plugin(bench: Bench, folder: Path, scope: str) -> None:
+    code, said = bench.cli("install", "opencode", scope)
+    assert code == 0, said
+    no_download(folder)
+
+
+def _calling(script: str, bench: Bench) -> None:
+    """The plugin calls this instead of our program, and waits for five seconds for a stop's answer."""
+    program = bench.home / "program"
+    if script != GONE:
+        program.write_text(f'#!/bin/sh\n{script}\nexec untilgreen "$@"\n')
+        program.chmod(0o755)
+    plugin = bench.home / ".config/opencode/plugin/untilgreen.js"
     text, count = re.subn(
-        r"(?m)^const PROGRAM = .*$", 'const PROGRAM = "/nowhere/untilgreen"', plugin.read_text()
+        r"(?m)^const PROGRAM = .*\nconst SECONDS = { idle: \d+,",
+        f'const PROGRAM = "{program}"\nconst SECONDS = {{ idle: 5,',
+        plugin.read_text(),
     )
     assert count == 1
     plugin.write_text(text)
@@ -111,7 +128,7 @@ def _without_us(plugin: Path) -> None:
 def serve(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     servers: list[Server] = []
 
-    def start(**options: bool) -> Server:
+    def start(**options: Any) -> Server:
         servers.append(Server(bench, monkeypatch, **options))
         return servers[-1]
 
@@ -200,6 +217,39 @@ def test_twenty_laps_work(bench: Bench, serve: Serve) -> None:
 
 def test_a_session_works_as_ever_when_our_program_is_gone(bench: Bench, serve: Serve) -> None:
     with bench.model([{"text": "Hello."}, {"text": "Again."}]):
-        server = serve(gone=True)
+        server = serve(program=GONE)
         assert server.says("hello")["info"]["finish"] == "stop"
         assert server.says("again")["info"]["finish"] == "stop"
+
+
+def test_a_child_of_the_hook_that_keeps_its_output_open_does_not_keep_the_answer(
+    bench: Bench, serve: Serve
+) -> None:
+    with bench.model([{"text": "One."}, {"text": f"There.\n\n{DONE}"}]):
+        server = serve(program="sleep 600 &")
+        server.command("ralph", "look at it")
+        server.until(lambda: of(RunFinished, bench.journal()))
+    assert [turn.claim for turn in of(TurnEnded, bench.journal())] == [False, True]
+    for sleeper in bench.processes("600"):
+        sleeper.kill()
+
+
+def test_a_hook_past_its_time_limit_is_ended_and_the_session_goes_on(bench: Bench, serve: Serve) -> None:
+    hangs = 'test "$2" != idle || exec python3 -c "import time; time.sleep(600)"'
+    with bench.model([{"text": "One."}, {"text": "Two."}]):
+        server = serve(program=hangs)
+        server.command("ralph", "look at it")
+        server.until(lambda: bench.processes("time.sleep(600)"))
+        server.until(lambda: not bench.processes("time.sleep(600)"))
+        assert server.says("what is this?")["info"]["finish"] == "stop"
+    assert [event.reason for event in of(Paused, bench.journal())] == ["you took over"]
+
+
+def test_a_plugin_of_the_person_and_of_the_project_give_one_brief(bench: Bench, serve: Serve) -> None:
+    with bench.model([{"text": "One."}, {"text": "Two."}, {"text": f"There.\n\n{DONE}"}]) as model:
+        server = serve(twice=True)
+        assert "they are registered in" in bench.cli("doctor")[1]
+        server.command("ralph", "look at it")
+        server.until(lambda: of(RunFinished, bench.journal()))
+    assert [offer.lap for offer in of(BriefOffered, bench.journal())] == [1, 2, 3]
+    assert len([asked for asked in model.requests if asked.tools]) == 3

@@ -1,4 +1,8 @@
-"""A person at the real Claude Code: Esc in a lap, Esc during the hook, and a question in the middle."""
+"""A person at a real terminal: Esc in a lap, Esc while the gates run, and a question in the middle.
+
+Claude Code calls no hook then, Qwen Code none that says so, and Codex one of its own; Claude Code and Qwen
+Code end a hook that runs with SIGTERM, Codex with SIGKILL. What a person sees is the same.
+"""
 
 from __future__ import annotations
 
@@ -6,44 +10,96 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.agents_real.bench import Bench, of
 from tests.agents_real.terminal import Terminal, installed
-from untilgreen.core.events import Interrupted, LapVoided, Paused, RunFinished, TurnEnded
+from untilgreen.core.events import BriefOffered, LapVoided, Paused, RunFinished, TurnEnded
 from untilgreen.testing.model.pointing import MODELS
 
 DONE = "<promise>DONE</promise>"
-SLOW = {"text": "This takes its time and goes on and on and on and on.", "chunk_delay": 1.0, "chunk": 4}
+SLOW = {"text": "This takes its time" + " and goes on" * 40, "chunk_delay": 1.0, "chunk": 8}
+TOOK_OVER = "is paused: you took over"
+
+
+@dataclass(frozen=True)
+class Person:
+    """What one has to know of an agent to sit at it."""
+
+    words: list[str]
+    ready: str
+    broken_off: str
+    """What it says after Esc."""
+    sign: str = "/"
+    """What our commands begin with."""
+    says_at_a_prompt: bool = True
+    """Whether it shows what a hook says about a prompt."""
+    interrupts: bool = False
+    """Whether it calls a hook for Esc."""
+
+
+PEOPLE = {
+    "claude": Person(
+        words=["claude", "--permission-mode", "bypassPermissions", "--model", MODELS["claude"]],
+        ready="bypass permissions on",
+        broken_off="Interrupted",
+    ),
+    "codex": Person(
+        words=[
+            "codex",
+            "--dangerously-bypass-approvals-and-sandbox",
+            "--dangerously-bypass-hook-trust",
+            "-m",
+            MODELS["codex"],
+        ],
+        ready="Ask Codex to do anything",
+        broken_off="Conversation interrupted",
+        sign="$",
+        interrupts=True,
+    ),
+    "qwen": Person(
+        words=["qwen", "--auth-type", "openai", "--yolo"],
+        ready="YOLO mode",
+        broken_off="Request cancelled",
+        says_at_a_prompt=False,
+    ),
+}
 pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed"),
-    pytest.mark.parametrize("agent", ["claude"], indirect=True),
+    pytest.mark.parametrize("agent", list(PEOPLE), indirect=True),
+    pytest.mark.timeout(330),
 ]
+Opened = Callable[[Bench], Terminal]
 
 
 def _known(bench: Bench) -> None:
-    """What Claude Code asks a person once, answered already."""
-    known = {
-        "hasCompletedOnboarding": True,
-        "theme": "dark",
-        "bypassPermissionsModeAccepted": True,
-        "customApiKeyResponses": {"approved": [os.environ["ANTHROPIC_API_KEY"][-20:]], "rejected": []},
-        "projects": {str(bench.project): {"hasTrustDialogAccepted": True}},
-    }
-    (Path(os.environ["CLAUDE_CONFIG_DIR"]) / ".claude.json").write_text(json.dumps(known))
+    """What an agent asks a person once, answered already."""
+    if bench.agent == "claude":
+        known = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "bypassPermissionsModeAccepted": True,
+            "customApiKeyResponses": {"approved": [os.environ["ANTHROPIC_API_KEY"][-20:]], "rejected": []},
+            "projects": {str(bench.project): {"hasTrustDialogAccepted": True}},
+        }
+        (Path(os.environ["CLAUDE_CONFIG_DIR"]) / ".claude.json").write_text(json.dumps(known))
+    if bench.agent == "codex":
+        with (Path(os.environ["CODEX_HOME"]) / "config.toml").open("a") as config:
+            config.write(f'[projects."{bench.project}"]\ntrust_level = "trusted"\n')
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Bench], Terminal]]:
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
     terminals: list[Terminal] = []
 
     def open_it(bench: Bench) -> Terminal:
         installed(bench, monkeypatch)
         _known(bench)
-        words = ["claude", "--permission-mode", "bypassPermissions", "--model", MODELS["claude"]]
-        terminals.append(Terminal(bench, words, "bypass permissions on"))
+        person = PEOPLE[bench.agent]
+        terminals.append(Terminal(bench, person.words, person.ready))
         return terminals[-1]
 
     yield open_it
@@ -51,25 +107,36 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Bench], Termin
         terminal.close()
 
 
-def test_esc_in_a_lap_and_a_question_of_ones_own_use_no_lap(
-    bench: Bench, opened: Callable[[Bench], Terminal]
-) -> None:
+def listed(bench: Bench) -> str:
+    """How the loop stands, as one reads it in another terminal."""
+    code, said = bench.cli("session", "list")
+    assert code == 0, said
+    return said
+
+
+def test_esc_in_a_lap_and_a_question_of_ones_own_use_no_lap(bench: Bench, opened: Opened) -> None:
+    person = PEOPLE[bench.agent]
     (bench.project / "untilgreen.toml").write_text("detectors = []\n")
     turns = [{"text": "One."}, SLOW, {"text": "That is a file."}, {"text": f"There.\n\n{DONE}"}]
     with bench.model(turns):
         terminal = opened(bench)
-        terminal.says("/ralph look at it")
-        terminal.until(lambda: "● This" in terminal.screen())
+        terminal.says(f"{person.sign}ralph look at it")
+        terminal.until(lambda: "This takes" in terminal.screen())
+        assert "lap 2/20" in listed(bench)
         terminal.key("Escape")
-        terminal.until(lambda: "Interrupted" in terminal.screen())
+        terminal.until(lambda: person.broken_off in terminal.screen())
+        if person.interrupts:
+            terminal.until(lambda: TOOK_OVER in terminal.screen())
+            assert TOOK_OVER in listed(bench)
 
         terminal.says("what is this?")
-        terminal.until(lambda: "is paused: you took over" in terminal.screen())
         terminal.until(lambda: "That is a file." in terminal.screen())
-        terminal.until(lambda: "esc to interrupt" not in terminal.screen())
+        if person.says_at_a_prompt:
+            terminal.until(lambda: TOOK_OVER in terminal.screen())
+        assert f"{TOOK_OVER}. Go on with: {person.sign}untilgreen go" in listed(bench)
         assert len(of(TurnEnded, bench.journal())) == 1
 
-        terminal.says("/untilgreen go")
+        terminal.says(f"{person.sign}untilgreen go")
         terminal.until(lambda: bool(of(RunFinished, bench.journal())))
     events = bench.journal()
     assert [event.lap for event in of(LapVoided, events)] == [2]
@@ -77,16 +144,23 @@ def test_esc_in_a_lap_and_a_question_of_ones_own_use_no_lap(
     assert [(event.lap, event.claim) for event in of(TurnEnded, events)] == [(1, False), (2, True)]
 
 
-def test_esc_during_the_hook_ends_its_gates_and_the_loop_waits(
-    bench: Bench, opened: Callable[[Bench], Terminal]
-) -> None:
-    gate = "test -f ../slow || { touch ../slow; exit 1; }; touch ../begun; sleep 300"
-    with bench.model([{"text": "One."}, {"text": "Two."}]):
+def test_esc_while_the_gates_run_ends_them_and_the_loop_waits_for_go(bench: Bench, opened: Opened) -> None:
+    person, beside = PEOPLE[bench.agent], bench.project.parent
+    gate = "test -f ../ok && exit; test -f ../slow || { touch ../slow; exit 1; }; touch ../begun; sleep 300"
+    with bench.model([{"text": "One."}, {"text": f"There.\n\n{DONE}"}]):
         terminal = opened(bench)
-        terminal.says(f'/ralph look at it --gate "slow={gate}"')
-        terminal.until((bench.project.parent / "begun").exists)
+        terminal.says(f'{person.sign}ralph look at it --gate "slow={gate}"')
+        terminal.until((beside / "begun").exists)
         terminal.key("Escape")
-        terminal.until(lambda: bool(of(Interrupted, bench.journal())))
+        terminal.until(lambda: person.broken_off in terminal.screen())
         terminal.until(lambda: not bench.processes("sleep 300"))
-        terminal.until(lambda: "esc to interrupt" not in terminal.screen())
-    assert len(of(TurnEnded, bench.journal())) == 1
+        terminal.until(lambda: f"Go on with: {person.sign}untilgreen go" in listed(bench))
+        assert [offer.lap for offer in of(BriefOffered, bench.journal())] == [1]
+
+        (beside / "ok").touch()
+        terminal.key("C-u")  # Qwen Code hands a prompt that was broken off back
+        terminal.says(f"{person.sign}untilgreen go")
+        terminal.until(lambda: bool(of(RunFinished, bench.journal())))
+    events = bench.journal()
+    assert of(RunFinished, events)[0].outcome == "converged"
+    assert [(event.lap, event.claim) for event in of(TurnEnded, events)] == [(1, False), (2, True)]

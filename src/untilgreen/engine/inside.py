@@ -21,7 +21,7 @@ from untilgreen.config.load import Loaded, Request, load
 from untilgreen.core.brief import Brief, compose
 from untilgreen.core.continuation import check_template
 from untilgreen.core.events import BriefOffered, Event
-from untilgreen.core.inside import FromASession, Go
+from untilgreen.core.inside import FromASession, Go, Left, TookOver
 from untilgreen.core.model import Plan
 from untilgreen.core.receive import Cancel
 from untilgreen.core.state import RunState
@@ -134,11 +134,24 @@ async def adopt(
 
 
 async def hear(note: Note, store: Store, arrival: FromASession, *, seconds: float | None = None) -> Standing:
-    """Take what a hook brings, after whoever drives at this moment, and do what is due."""
+    """Take what a hook brings, after whoever drives at this moment, and do what is due.
+
+    A person who took over, or left, does not wait for gates: these run with the next `go`.
+    """
     while True:
         with suppress(JournalLocked):
             return await _drive(note, store, arrival, own_turn=False, seconds=seconds)
+        if isinstance(arrival, TookOver):
+            return await _handed_over(note, store, arrival)
         await anyio.sleep(LOOK_SECONDS)
+
+
+async def _handed_over(note: Note, store: Store, arrival: TookOver) -> Standing:
+    """Told to the hook that runs the gates at this moment: they go on, and what comes of them waits."""
+    folder = sessions.folder_of(store, note)
+    if refused := await mail.deliver(folder, arrival):
+        raise ArrivalRefused(refused)
+    return Standing(note=note, folder=folder, state=await state_of(folder))
 
 
 async def _drive(
@@ -146,7 +159,8 @@ async def _drive(
 ) -> Standing:
     heard: list[Event] = []
     warned: list[str] = []
-    folder, seat = sessions.folder_of(store, note), in_session(note.session, own_turn=own_turn)
+    folder = sessions.folder_of(store, note)
+    seat = in_session(note.session, own_turn=own_turn, listens=isinstance(first, TookOver | Left))
     go_on = partial(
         drive,
         folder,

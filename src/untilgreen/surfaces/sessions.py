@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from untilgreen.core.state import RunState
 from untilgreen.engine.inside import DESCRIPTION, Standing
 from untilgreen.journal.disk import read
-from untilgreen.surfaces.hook.answers import resting
+from untilgreen.surfaces.hook.answers import resting, typed
 from untilgreen.surfaces.output import SessionLine
 
 
@@ -28,7 +28,7 @@ def line_of(standing: Standing) -> SessionLine:
         description=state.plan.labels.get(DESCRIPTION, ""),
         run=state.run,
         agent=standing.note.agent,
-        waits="" if lap is not None and lap.in_session else resting(state),
+        waits="" if lap is not None and lap.in_session else typed(resting(state), standing.note.agent),
     )
 
 

@@ -152,6 +152,27 @@ def test_copilot_has_a_file_of_its_own_for_hooks_and_skills_for_commands(said: S
     assert list((home / "skills").iterdir()) == []
 
 
+def test_commands_of_codex_are_skills_that_no_model_takes_by_itself(said: Say, cli: Cli) -> None:
+    home = home_of(cli) / ".codex"
+    ok(said("install", "codex"))
+    assert "untilgreen: /ralph\n" in (home / "skills/ralph/SKILL.md").read_text()
+    assert "allow_implicit_invocation: false" in (home / "skills/ralph/agents/openai.yaml").read_text()
+    (home / "skills/mine").mkdir()
+    (home / "skills/mine/SKILL.md").write_text("my own")
+
+    assert ok(said("install", "codex")).out == "Nothing has to change.\n"
+    ok(said("uninstall", "codex"))
+    assert [each.name for each in (home / "skills").iterdir()] == ["mine"]
+
+
+def test_commands_of_qwen_are_markdown(said: Say, cli: Cli) -> None:
+    ok(said("install", "qwen"))
+
+    assert "untilgreen: /ralph\n" in (home_of(cli) / ".qwen/commands/ralph.md").read_text()
+    ok(said("uninstall", "qwen"))
+    assert list((home_of(cli) / ".qwen/commands").iterdir()) == []
+
+
 def test_opencode_has_a_plugin_that_knows_our_program_and_its_time_limit(said: Say, cli: Cli) -> None:
     folder = home_of(cli) / ".config/opencode"
     mine = folder / "plugin/mine.js"

@@ -7,6 +7,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.surfaces.hook.helpers import DONE, Answer, Session
@@ -99,6 +100,14 @@ def test_gemini_is_told_in_its_own_words(session: Session) -> None:
     assert "&lt; and &gt;" in told.context
 
 
+def lives(pid: int) -> bool:
+    """Whether a process runs; one that nobody waited for does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 class Copilot:
     """Its transcript, which is late, and its stop hook, which is told no text."""
 
@@ -168,14 +177,57 @@ def test_hooks_that_copilot_has_twice_and_calls_one_after_the_other_use_one_lap(
     assert session.laps() == 2
 
 
-def test_copilot_shows_nothing_of_a_hook_so_its_model_has_to_say_it(session: Session) -> None:
-    session.agent = "copilot"
+def test_codex_is_interrupted_though_its_stop_hook_was_killed_and_no_gate_runs_on(session: Session) -> None:
+    session.agent = "codex"
+    gate = "test -f slow || { touch slow; exit 1; }; echo $$ > pid; exec sleep 600"
+    begun = session.prompt(f'$ralph make it ok --gate "tests={gate}"')
+    assert begun.toast.endswith("End it with $cancel-ralph")
+    hook = session.begin("stop", session.payload(active=False))
+    pid = session.place / "pid"
+    while not (pid.exists() and pid.read_text().strip()):
+        assert hook.poll() is None
+        time.sleep(0.05)
 
-    told = session.prompt("/ralph make it ok").said
-    assert told["additionalContext"].startswith("[UNTILGREEN LOOP - ITERATION 1/20]")
-    assert "Tell the user this in a line of its own: untilgreen: loop started" in told["additionalContext"]
-    paused = session.prompt("what is this?").said
-    assert "is paused: you took over" in paused["additionalContext"]
+    hook.kill()
+    session.end(hook)
+    paused = session.hook("interrupt", {"session_id": session.id, "cwd": str(session.place)})
+    assert paused.toast.endswith("is paused: you took over. Go on with: $untilgreen go")
+    assert not lives(int(pid.read_text()))
+    assert session.state()["waits"].endswith("Go on with: $untilgreen go")
+    assert session.prompt("what is this?").out == ""
+    (session.place / "slow").unlink()
+    assert "ITERATION 2/20" in session.prompt("$untilgreen go").context
+
+
+def test_a_person_does_not_wait_for_gates_that_run_on_in_gemini(session: Session) -> None:
+    session.agent = "gemini"
+    gate = (
+        "test -f slow || { touch slow; exit 1; }; touch begun; until test -f over; do sleep 0.05; done; false"
+    )
+    session.start("make it ok", "--gate", f"tests={gate}")
+    hook = session.begin("stop", session.payload(active=False))
+    while not (session.place / "begun").exists():
+        assert hook.poll() is None
+        time.sleep(0.05)
+
+    assert "is paused: you took over" in session.prompt("what is this?").toast
+    assert hook.poll() is None
+    (session.place / "over").touch()
+    ended = session.end(hook)
+    assert (ended.brief, "is paused: you took over" in ended.toast) == ("", True)
+    assert (session.laps(), len(session.events("BriefOffered"))) == (1, 1)
+
+
+@pytest.mark.parametrize("agent", ["copilot", "qwen"])
+def test_a_model_has_to_say_what_its_agent_does_not_show_of_a_hook(session: Session, agent: str) -> None:
+    session.agent = agent
+
+    said = session.prompt("/ralph make it ok").said
+    told = said.get("hookSpecificOutput", said)["additionalContext"]
+    assert told.startswith("[UNTILGREEN LOOP - ITERATION 1/20]")
+    assert "Tell the user this in a line of its own: untilgreen: loop started" in told
+    said = session.prompt("what is this?").said
+    assert "is paused: you took over" in said.get("hookSpecificOutput", said)["additionalContext"]
     assert session.prompt("/cancel-ralph").said["decision"] == "block"
 
 
@@ -206,6 +258,7 @@ def test_who_starts_more_laps_than_an_agent_makes_in_a_row_is_told_before(
             Command(name="ralph", rest="fix $& it\n\nnow"),
         ),
         ("untilgreen: /untilgreen\nSome words.", Command(name="untilgreen", rest="")),
+        ("<!-- x -->\nuntilgreen: /ralph\nSome words.\n\n/ralph it", Command(name="ralph", rest="it")),
         ("untilgreen: /ralph\nSome words.\n\n/untilgreen go", None),
         (
             'You used "/ralph".\n\n<skill-context name="ralph">\nBase directory: /x\n\n<!-- y -->\n'

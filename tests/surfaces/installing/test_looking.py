@@ -215,7 +215,9 @@ def test_codex_skips_what_nobody_trusts_what_changed_and_what_is_switched_off(
     path = install("codex", home)
     config = home / ".codex" / "config.toml"
     (row,) = look()
-    assert row.detail == "codex skips SessionStart, Stop, UserPromptSubmit, which nobody has trusted"
+    assert row.detail == (
+        "codex skips Interrupt, SessionEnd, SessionStart, Stop, UserPromptSubmit, which nobody has trusted"
+    )
     assert "/hooks" in row.fix
 
     states = {key_of(path, hook): fingerprint(hook) for hook in ours(path)}

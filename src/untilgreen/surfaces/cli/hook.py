@@ -13,7 +13,7 @@ from untilgreen.engine.store import Store
 from untilgreen.errors import UserError
 from untilgreen.surfaces.hook.call import Call, answer
 
-Event = Literal["stop", "start", "end", "prompt", "idle", "error", "deleted"]
+Event = Literal["stop", "start", "end", "prompt", "interrupt", "idle", "error", "deleted"]
 Agent = Literal["claude", "codex", "gemini", "qwen", "copilot", "opencode"]
 
 

@@ -199,7 +199,7 @@ def _agent(session: str | None) -> str:
 def _hand_over(standing: Standing, *, begun: bool = False) -> int:
     """The brief is for the agent, everything else for the person."""
     brief = standing.brief
-    tell(inert_lines(answers.of(standing, begun=begun).toast))
+    tell(inert_lines(answers.typed(answers.of(standing, begun=begun).toast, standing.note.agent)))
     if brief is None:
         return NOT_GREEN
     out(inert_lines(brief.text))

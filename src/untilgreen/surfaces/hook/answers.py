@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from untilgreen.core.model import Outcome
 from untilgreen.core.state import RunState
@@ -19,6 +21,11 @@ _ANGLES = "(The angle brackets of this brief are shown to you as &lt; and &gt;. 
 """Gemini CLI replaces them in what a hook adds to a prompt."""
 IN_A_ROW = {"qwen": ("Qwen Code", 8), "copilot": ("GitHub Copilot CLI", 9)}
 """Agents that stop after so many laps whatever a hook says, and let nobody change that."""
+_MUTE_AT_A_PROMPT = frozenset({"copilot", "qwen"})
+"""Agents that show nothing of what a hook says about a prompt that it lets through."""
+_SKILLS = frozenset({"codex"})
+"""Agents that take our commands as skills, by a dollar sign; a slash is for commands of their own."""
+_COMMAND = re.compile(r"(?<![\w/])/(?=(?:ralph|cancel-ralph|untilgreen)(?![\w/-]))")
 _WELL = (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED)
 _ENDED = {Outcome.CANCELLED: "cancelled"}
 
@@ -37,6 +44,7 @@ SILENCE = Answer()
 
 def written(answer: Answer, event: str, agent: str) -> bytes:
     """The answer as the agent reads it; none is no output."""
+    answer = replace(answer, toast=typed(answer.toast, agent), refused=typed(answer.refused, agent))
     said = _prompted(answer, agent) if event == "prompt" else _stopping(answer)
     if agent == "opencode" and said:
         said = {
@@ -47,6 +55,11 @@ def written(answer: Answer, event: str, agent: str) -> bytes:
     return msgspec.json.encode(said) + b"\n" if said else b""
 
 
+def typed(text: str, agent: str) -> str:
+    """What is said to a person, with our commands as this agent takes them."""
+    return _COMMAND.sub("$", text) if agent in _SKILLS else text
+
+
 def _stopping(answer: Answer) -> dict[str, Any]:
     said: dict[str, Any] = {"decision": "block", "reason": answer.brief} if answer.brief else {}
     return said | _toast(answer.toast or answer.refused)
@@ -55,16 +68,21 @@ def _stopping(answer: Answer) -> dict[str, Any]:
 def _prompted(answer: Answer, agent: str) -> dict[str, Any]:
     if answer.refused:
         return {"decision": "block", "reason": inert_lines(answer.refused)}
-    if agent == "copilot":
+    if agent in _MUTE_AT_A_PROMPT:
         told = "\n\n".join(part for part in (answer.brief, _passed_on(answer.toast)) if part)
-        return {"additionalContext": told} if told else {}
-    if not answer.brief:
-        return _toast(answer.toast)
-    if agent == "gemini":
-        told, name = f"{answer.brief}\n\n{_ANGLES}", "BeforeAgent"
-    else:
-        told, name = answer.brief, "UserPromptSubmit"
-    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": told}} | _toast(answer.toast)
+        return _context(told, agent)
+    told = f"{answer.brief}\n\n{_ANGLES}" if answer.brief and agent == "gemini" else answer.brief
+    return _context(told, agent) | _toast(answer.toast)
+
+
+def _context(told: str, agent: str) -> dict[str, Any]:
+    """What the model is told together with a prompt."""
+    if not told:
+        return {}
+    if agent == "copilot":
+        return {"additionalContext": told}
+    name = "BeforeAgent" if agent == "gemini" else "UserPromptSubmit"
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": told}}
 
 
 def _passed_on(toast: str) -> str:

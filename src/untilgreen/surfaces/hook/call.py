@@ -24,8 +24,8 @@ from untilgreen.surfaces.hook.prompts import command_of, obey
 
 MARGIN_SECONDS = 5.0
 """How long before its own time limit a hook ends its gates."""
-LAST_SECONDS = 2.0
-"""And how long before it gives up whatever else it does."""
+LAST_SECONDS, LAST_SHARE = 2.0, 0.2
+"""And how long before it gives up whatever else it does; of a short limit a part."""
 _SAY_WHEN = frozenset({"copilot", "opencode"})
 """Agents whose hooks, where they have two, may run one after the other; they say when they called them."""
 
@@ -79,7 +79,7 @@ async def _heard(call: Call, payload: Payload) -> Answer:
     arrival = _arrival(call, payload)
     if arrival is None:
         return SILENCE
-    with anyio.move_on_after(call.left(LAST_SECONDS)):
+    with anyio.move_on_after(call.left(min(LAST_SECONDS, LAST_SHARE * (call.deadline or 0.0)))):
         try:
             return _told(
                 arrival, await inside.hear(note, call.store, arrival, seconds=call.left(MARGIN_SECONDS))
@@ -105,6 +105,8 @@ def _arrival(call: Call, payload: Payload) -> FromASession | None:
             )
         case "prompt":
             return TookOver(at=at, session=session) if payload.prompt.strip() else None
+        case "interrupt":
+            return TookOver(at=at, session=session)
         case "end":
             return Left(at=at, session=session)
         case "error":

@@ -27,8 +27,11 @@ VERBS = ("start", "go", "cancel", "state", "resume")
 _NAMES = "(ralph|cancel-ralph|untilgreen)"
 _COMMAND = re.compile(rf"\s*[/$](?:[\w-]+:)?{_NAMES}(?=\s|$)[ \t]*\r?\n?(.*)", re.DOTALL)
 _HANDED_ON = (
-    # Gemini CLI puts the text of a command before what was typed, which it leaves out where no word follows.
-    re.compile(rf"\s*untilgreen: /{_NAMES}\n[^\n]*(?:\n\n/\1(?=\s|$)[ \t]*(.*))?", re.DOTALL),
+    # Gemini CLI and Qwen Code put the text of a command before what was typed, which they leave out where no
+    # word follows.
+    re.compile(
+        rf"\s*(?:<!--[^\n]*-->\n)?untilgreen: /{_NAMES}\n[^\n]*(?:\n\n/\1(?=\s|$)[ \t]*(.*))?", re.DOTALL
+    ),
     # GitHub Copilot CLI puts a skill around it.
     re.compile(
         rf'[^\n]*\n+<skill-context name="{_NAMES}">\n.*?\nuntilgreen: /\1\n[^\n]*\s*?'

@@ -17,7 +17,7 @@ BLOCK_CAP = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "1000"}
 """Claude Code ends a turn after eight blocked stops unless this says otherwise."""
 HOOK_NAME = "untilgreen"
 _MILLISECONDS = 1000
-Form = Literal["markdown", "handed on", "toml", "skill", "template"]
+Form = Literal["markdown", "toml", "skill", "template"]
 
 
 class Target(Struct, frozen=True, kw_only=True):
@@ -30,8 +30,10 @@ class Target(Struct, frozen=True, kw_only=True):
     """Its folder in a project; None where hooks of a project are not known to be called."""
     settings: str
     hooks: dict[str, str]
-    commands: tuple[Form, str] | None
+    commands: tuple[Form, str]
     """How a command of its own is written, and the file of one."""
+    beside: tuple[str, str] | None = None
+    """A further file of each command, and what stands in it."""
     unit: int = 1
     """Of a hook's time limit, in parts of a second."""
     flat: tuple[str, str] | None = None
@@ -42,6 +44,8 @@ class Target(Struct, frozen=True, kw_only=True):
     """What the file has besides hooks, where it is ours alone."""
     named: bool = False
     """Whether its hooks have names, which it shows while they run."""
+    most: dict[str, int] = {}
+    """Seconds that it gives a hook at most, whatever its settings say."""
     env: dict[str, str] = {}
     advice: str = ""
     elsewhere: tuple[str, ...] = ()
@@ -67,6 +71,7 @@ class Target(Struct, frozen=True, kw_only=True):
         made: dict[str, dict[str, object]] = {}
         for own, event in self.hooks.items():
             limit = limits.get(event, QUICK_SECONDS)
+            limit = min(limit, self.most.get(event, limit))
             words = f"hook {event} --agent {self.name} --deadline {limit}"
             key, time = self.flat or ("command", "timeout")
             hook = {"type": "command", key: _command(program, words), time: limit * self.unit}
@@ -101,8 +106,10 @@ TARGETS = {
         home=("CODEX_HOME", "", ".codex"),
         folder=None,
         settings="hooks.json",
-        hooks={"Stop": "stop", "UserPromptSubmit": "prompt", "SessionStart": "start"},
-        commands=("handed on", "prompts/{}.md"),
+        hooks={**_CLAUDE_HOOKS, "Interrupt": "interrupt"},
+        commands=("skill", "skills/{}/SKILL.md"),
+        most={"end": 3, "interrupt": 3},
+        beside=("skills/{}/agents/openai.yaml", "policy:\n  allow_implicit_invocation: false\n"),
         elsewhere=(".codex/hooks.json",),
         advice="Codex skips hooks that nobody trusts, without a word: start it, and trust them with /hooks.",
     ),
@@ -112,7 +119,7 @@ TARGETS = {
         folder=".qwen",
         settings="settings.json",
         hooks={"Stop": "stop", "UserPromptSubmit": "prompt", "SessionEnd": "end"},
-        commands=None,
+        commands=("template", "commands/{}.md"),
         unit=_MILLISECONDS,
         switch=("disableAllHooks", True),
         advice="Qwen Code stops by itself after 8 laps in a row; `/untilgreen go` goes on then.",

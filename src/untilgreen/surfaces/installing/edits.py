@@ -17,6 +17,8 @@ from untilgreen.errors import UserError
 from untilgreen.surfaces.installing.agents import Target
 from untilgreen.surfaces.installing.wording import MARK, commands, script
 
+_FOLDERS = {"SKILL.md": 1, "openai.yaml": 2}
+"""A skill is a folder: how many around a file go with it when they are empty."""
 _OURS = re.compile(r"untilgreen['\"]? hook [a-z]+ --agent ")
 
 
@@ -43,9 +45,9 @@ class Edit(Struct, frozen=True, kw_only=True):
         path = self.path.resolve()
         if self.after is None:
             path.unlink(missing_ok=True)
-            if path.name == "SKILL.md":  # a skill is a folder
+            for folder in path.parents[: _FOLDERS.get(path.name, 0)]:
                 with suppress(OSError):
-                    path.parent.rmdir()
+                    folder.rmdir()
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")

@@ -19,12 +19,13 @@ _FENCE = "---\n"
 
 def commands(target: Target, root: Path) -> Iterator[tuple[Path, str]]:
     """Each command's file, and what stands in it."""
-    if target.commands is None:
-        return
     form, place = target.commands
     for file in resources.files(__package__).joinpath("commands").iterdir():
         name = Path(file.name).stem
         yield root / place.format(name), _written(form, name, file.read_text(encoding="utf-8"))
+        if target.beside is not None:
+            path, text = target.beside
+            yield root / path.format(name), f"# {MARK}\n{text}"
 
 
 def script(target: Target, program: str, seconds: int) -> str:
@@ -47,8 +48,6 @@ def _written(form: Form, name: str, text: str) -> str:
     match form:
         case "markdown":
             return text
-        case "handed on":  # a prompt of its own is expanded before the hook sees it
-            return f"{_FENCE}{head}{_FENCE}{mark}\n/{name} $ARGUMENTS\n"
         case "toml":  # what was typed follows the text; {{args}} would spoil `$&` and its like
             return f"# {MARK}\ndescription = {_described(head)}\nprompt = {json.dumps(_told(name, words))}\n"
         case "template":

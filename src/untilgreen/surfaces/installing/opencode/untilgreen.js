@@ -111,6 +111,7 @@ function run(event, payload) {
     }
     child.on("error", done)
     child.on("close", done)
+    child.on("exit", () => setTimeout(done, 500)) // somebody else may keep its output open
     child.stdout.on("data", (chunk) => chunks.push(chunk))
     child.stdin.on("error", () => {})
     child.stdin.end(JSON.stringify(payload))
