@@ -1,12 +1,16 @@
 """A gc of somebody else is noticed, waited for, and what it took is written once more."""
 
 import os
+import shutil
 import socket
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import anyio
+import pytest
 
+from tests.surfaces.cli.helpers import script
 from tests.workspace.helpers import git, write
 from untilgreen.workspace.collecting import NOTE, Watch
 from untilgreen.workspace.git import GitWorkspace
@@ -74,3 +78,69 @@ async def test_what_a_gc_took_from_a_snapshot_is_written_once_more(
     assert await workspace.snapshot("1") == tree
 
     assert git(repository, "cat-file", "-p", blob) == "once\n"
+
+
+@pytest.fixture
+def prunes(tmp_path: Path) -> Iterator[Callable[[Path], subprocess.Popen[bytes]]]:
+    """Begins what looks like a prune in a directory, and ends it with the test."""
+    os.mkfifo(tmp_path / "never")
+    prune, begun = (
+        script(tmp_path / "git", f"read line < {tmp_path}/never\n"),
+        list[subprocess.Popen[bytes]](),
+    )
+
+    def begin(cwd: Path) -> subprocess.Popen[bytes]:
+        begun.append(subprocess.Popen([prune, "prune"], cwd=cwd))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.kill()
+        each.wait()
+
+
+async def test_a_prune_that_runs_here_is_waited_for_and_none_elsewhere(
+    repository: Path, tmp_path: Path, prunes: Callable[[Path], subprocess.Popen[bytes]]
+) -> None:
+    first, _ = prunes(repository), prunes(tmp_path)
+    came: list[str] = []
+
+    async def look() -> None:
+        await Watch(repository / ".git").no_prune()
+        came.append("looked")
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(look)
+            await anyio.sleep(0.5)
+            came.append("ended")
+            first.kill()
+            first.wait()
+
+    assert came == ["ended", "looked"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+async def test_what_a_prune_took_from_a_snapshot_is_written_once_more(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool
+) -> None:
+    """The file goes in the moment in which the tree gets its name; a prune leaves no other trace."""
+    write(repository, {"a.txt": "once\n"})
+    await workspace.snapshot("0")
+    if packed:  # what is in a pack, and not in a file of its own, is there as well
+        git(repository, "repack", "-q", "-a", "-d")
+    write(repository, {"a.txt": "twice\n", "b.txt": "once\n"})
+    blob = git(repository, "hash-object", "a.txt").strip()
+    file = repository / ".git" / "objects" / blob[:2] / blob[2:]
+    real = shutil.which("git")
+    taking = f'for word; do if test "$word" = update-ref && ! test -e {tmp_path}/took; then rm "{file}"'
+    body = f'{taking}; touch {tmp_path}/took; fi; done\nexec {real} "$@"\n'
+    (tmp_path / "bin").mkdir()
+    script(tmp_path / "bin" / "git", body)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+
+    tree = await workspace.snapshot("1")
+
+    assert (tmp_path / "took").exists()
+    assert git(repository, "cat-file", "-p", blob) == "twice\n"
+    assert git(repository, "rev-list", "--objects", tree).count("\n") >= 3

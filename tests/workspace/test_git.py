@@ -174,7 +174,7 @@ async def test_a_snapshot_of_changed_files_takes_few_processes(
     write(repository, {"a.txt": "longer\n"})
     await workspace.snapshot("1")
 
-    assert log.read_text().split() == ["ls-files", "update-index", "write-tree", "update-ref"]
+    assert log.read_text().split() == ["ls-files", "update-index", "write-tree", "update-ref", "diff-tree"]
 
 
 async def test_files_that_were_only_touched_before_a_run_are_read_once(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -131,6 +131,44 @@ def _described(process: psutil.Process) -> Seen:
         start=process.create_time(),
         alive=process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD),
     )
+
+
+def called(name: str, word: str, below: Sequence[Path]) -> list[Seen]:
+    """Programs of that name, started with that word, that run in one of these directories, as far as seen."""
+    found = _called(name, word) if _LINUX else _called_elsewhere(name, word)
+    return [seen for seen, place in found if any(place.is_relative_to(each) for each in below)]
+
+
+def _called(name: str, word: str) -> Iterator[tuple[Seen, Path]]:
+    for pid in [int(folder.name) for folder in os.scandir(PROC) if folder.name.isdigit()]:
+        if word.encode() in _words(pid, name)[1:] and (seen := _stat(pid)) and seen.alive:
+            with suppress(OSError):
+                yield seen, (PROC / str(pid) / "cwd").readlink()
+
+
+def _called_elsewhere(name: str, word: str) -> Iterator[tuple[Seen, Path]]:
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.name() == name and word in process.cmdline()[1:]:
+                yield _described(process), Path(process.cwd())
+
+
+def lives(seen: Seen) -> bool:
+    """Whether it still runs."""
+    now = find(seen.pid)
+    return now is not None and now.alive and now.is_same(seen.start)
+
+
+def _words(pid: int, name: str) -> list[bytes]:
+    """The command line of a process, where its program has that name."""
+    try:
+        with open(f"/proc/{pid}/comm", "rb") as file:  # noqa: PTH123 - pathlib would take five times as long
+            if file.read().rstrip(b"\n") != name.encode():
+                return []
+        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123 - the same
+            return file.read().split(b"\0")
+    except OSError:
+        return []
 
 
 def environment(pid: int) -> bytes | None:

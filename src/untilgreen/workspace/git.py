@@ -10,7 +10,7 @@ from pathlib import Path
 from untilgreen.core.model import Change
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.ports import Restoration
-from untilgreen.workspace.collecting import Watch
+from untilgreen.workspace.collecting import Watch, check_whole
 from untilgreen.workspace.ground import Ground, find_ground
 from untilgreen.workspace.index import Difference, Index, differences
 from untilgreen.workspace.plumbing import Git, GitFailed, shown
@@ -25,12 +25,15 @@ DIFF = (
 )
 RACES = ("not uptodate", "would be overwritten", "would lose untracked")
 """What git says, before it touches anything, when somebody wrote a file since it was looked at."""
-GONE = ("nonexistent object", "invalid object", "unable to read", "missing", "bad object", "unable to write")
-"""What git says of objects that were there a moment ago."""
+GONE = (
+    *("nonexistent object", "invalid object", "unable to read", "missing", "bad object", "unable to write"),
+    "unable to create temporary file: No such file or directory",
+)
+"""What git says of objects, and folders of theirs, that were there a moment ago."""
 DAMAGE = ("index file smaller", "index file corrupt", "bad signature", "bad index", "index file open failed")
 """What git says of an index that a power cut left; ours can be made again."""
 ATTEMPTS = 3
-ATTEMPTS_BESIDE_A_GC = 10
+ATTEMPTS_BESIDE_A_GC = 20
 _TREE = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
@@ -55,6 +58,8 @@ class GitWorkspace:
         """The tree that was written last, and the mark of the index then."""
         self._still: tuple[View, tuple[int, ...]] | None = None
         """What was on disk before git looked last, and the mark of the index behind it."""
+        self._whole: str | None = None
+        """The last tree that has a name and was found complete."""
         self._warnings: dict[str, None] = {}
 
     def warnings(self) -> list[str]:
@@ -121,19 +126,27 @@ class GitWorkspace:
     async def _kept(self, shadow: Shadow, git: Git, label: str) -> str:
         """The tree of what is on disk, under a name, with all that is in it: a gc may have taken some."""
         for attempt in range(1, ATTEMPTS_BESIDE_A_GC + 1):
-            watch = Watch(shadow.ground.common)
+            watch = Watch(shadow.ground.common, shadow.ground.top)
             try:
                 tree = await self._look(shadow, git)
                 await shadow.refs.keep(tree, label)
-                if await watch.saw_one():
-                    await git("rev-list", "--objects", "--quiet", tree)
+                await self._check(shadow, git, tree, watch)
                 return tree
             except GitFailed as failure:
                 if attempt == ATTEMPTS_BESIDE_A_GC or not any(sign in failure.words for sign in GONE):
                     raise
                 shadow.index.unlink(missing_ok=True)
-                self._tree = self._still = None
+                self._tree = self._still = self._whole = None
         raise AssertionError("the last attempt returns or raises")
+
+    async def _check(self, shadow: Shadow, git: Git, tree: str, watch: Watch) -> None:
+        """See that a tree that has got its name is complete; one that was is, unless a gc came by."""
+        if tree == self._whole and not watch.changed:
+            return
+        before = None if await watch.saw_one() else self._whole or await _committed(shadow.users)
+        await watch.no_prune()
+        await check_whole(git, shadow.ground.objects, tree, before)
+        self._whole = tree
 
     async def _restore(
         self,
@@ -145,11 +158,15 @@ class GitWorkspace:
         cut_off: Intent | None,
         spare: Collection[str],
     ) -> Restoration:
-        restoring = Restoring(git, Index(git, shadow.index), self._intents)
+        restoring, watch = (
+            Restoring(git, Index(git, shadow.index), self._intents),
+            Watch(shadow.ground.common, shadow.ground.top),
+        )
         seen = await self._look(shadow, git)
         theirs = await restoring.theirs(seen, known, cut_off)
         before, blocked = await restoring.free_the_way(seen, snapshot)
         await shadow.refs.keep(before, "before-restore")
+        await self._check(shadow, git, before, watch)
         way_back = cut_off.before if cut_off and cut_off.snapshot == snapshot else before
         kept = await restoring.apply(before, snapshot, theirs | blocked, way_back, spare)
         self.root.mkdir(parents=True, exist_ok=True)
@@ -211,6 +228,12 @@ class GitWorkspace:
 
     def _warn(self, sentence: str) -> None:
         self._warnings[sentence] = None
+
+
+async def _committed(git: Git) -> str | None:
+    """The tree of HEAD, which is complete; None before the first commit."""
+    told = await git.attempt("rev-parse", "--quiet", "--verify", "HEAD^{tree}")
+    return told.stdout.decode().strip() or None if told.returncode == 0 else None
 
 
 def _change(found: Difference) -> Change:
