@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untilgreen.core.secrets import LONGEST, Secrets, Strainer, unveil
+from untilgreen.core.secrets import LONGEST, Secrets, Strainer, references, unveil
 
 PASSWORD = 'p@ss "w\\örd!'
 VARIABLES = {"API_TOKEN": "hunter2-hunter2", "DB_PASSWORD": PASSWORD}
@@ -116,3 +116,11 @@ def test_a_value_in_a_spec_becomes_the_name_of_its_variable_and_comes_back() -> 
     assert veiled == "curl -H 'X: ${API_TOKEN}' -u me:${DB_PASSWORD} $HOME ${HOME}"
     assert unveil(veiled, {**VARIABLES, "HOME": "no"}) == written
     assert unveil("${API_TOKEN}", {}) == "${API_TOKEN}"
+
+
+def test_the_secret_variables_that_a_text_names_are_told_apart_from_others() -> None:
+    assert references("a ${API_TOKEN} $API_KEY ${HOME} ${DB_PASSWORD}${api_key}") == [
+        "API_TOKEN",
+        "DB_PASSWORD",
+        "api_key",
+    ]

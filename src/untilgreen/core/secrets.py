@@ -50,15 +50,21 @@ _KEY_BLOCK = re.compile(
 )
 
 
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable's value must not be written down."""
+    return bool(SECRET_NAME.search(name)) and len(value) >= SHORTEST
+
+
+def references(text: str) -> list[str]:
+    """The secret variables that a text names as `${NAME}`."""
+    return [name for name in _REFERENCE.findall(text) if SECRET_NAME.search(name)]
+
+
 class Secrets:
     """The secrets of one environment."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        self._values = {
-            value: name
-            for name, value in sorted(variables.items())
-            if SECRET_NAME.search(name) and len(value) >= SHORTEST
-        }
+        self._values = {value: name for name, value in sorted(variables.items()) if is_secret(name, value)}
         self._written = sorted(
             (
                 (form, name)

@@ -81,3 +81,31 @@ def test_the_same_output_without_a_secret_is_left_as_it_is(cli: Cli) -> None:
 
     assert leaks(cli.runs, TOKEN) == []
     assert leaks(cli.runs, "https://me:short@example.org/ said no") != []
+
+
+def test_a_secret_that_stands_in_the_spec_itself_is_used_and_its_place_in_the_journal_is_said(
+    cli: Cli,
+) -> None:
+    write(
+        cli.tmp,
+        {"wanted": SECRET, "gate.sh": f'echo "$IT_TOKEN"; test "$IT_TOKEN" = "$(cat {cli.tmp}/wanted)"'},
+    )
+    spec = f"[gates.login]\nrun = 'sh {cli.tmp}/gate.sh && test -e done.txt'\nenv.IT_TOKEN = '{SECRET}'\n"
+    write(cli.place, {"untilgreen.toml": spec})
+    done = cli("run", "Log in.", "--trust", "-a", cli.agent("cat > /dev/null\ntouch done.txt\n"))
+
+    assert done.code == 0, done.err
+    assert "note: IT_TOKEN of gate login is a secret that stands in the spec itself" in done.err
+    assert 'write IT_TOKEN = "${IT_TOKEN}"' in done.err
+    assert [Path(leak).name for leak in leaks(cli.runs, SECRET)] == ["journal.jsonl"]
+
+
+def test_a_secret_that_is_not_set_where_the_run_goes_on_is_named(cli: Cli) -> None:
+    gate = ("-g", f'login=test "{SECRET}" = "$SERVICE_TOKEN" && test -e done.txt')
+    run = ("run", "Log in.", "-a", cli.agent("cat > /dev/null\n"), *gate, "--strategy", "manual")
+    left = cli(*run, env=VARIABLES)
+    here, elsewhere = cli("resume", env=VARIABLES), cli("resume")
+
+    assert (left.code, here.code, elsewhere.code) == (5, 5, 5), left.err
+    assert "not set here" not in left.err + here.err
+    assert "note: Gate login uses SERVICE_TOKEN, which is not set here." in elsewhere.err

@@ -26,6 +26,7 @@ from untilgreen.engine.pruning import discard
 from untilgreen.engine.seat import TERMINAL, UNATTENDED
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import look, told
+from untilgreen.engine.veil import missing
 from untilgreen.engine.wiring import plan_of
 from untilgreen.errors import PluginFailed, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
@@ -226,6 +227,8 @@ def _say_where(folder: RunFolder, flags: str) -> None:
         tell(f"works in {inert(str(folder.worktree))}")
     for sentence in beginning_lines(state, flags) if state.tree is None else ():
         tell(f"note: {sentence}")
+    for sentence in missing(state.plan) if state.outcome is None else ():
+        note(sentence)
 
 
 def _say_how_it_went(state: RunState, head: str, restored: list[Restored], shown: Shown) -> None:
