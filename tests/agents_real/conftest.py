@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.agents_real.bench import Bench
 from tests.agents_real.clis import PINS, installed
+from tests.agents_real.terminal import Terminal, sat_down
 
 
 @pytest.fixture
@@ -43,3 +44,17 @@ def bench(agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
         bench = Bench(agent, tmp_path, Path(home), monkeypatch)
         yield bench
         assert bench.end_all() == []
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Bench], Terminal]]:
+    """Opens terminals, and closes them at the end."""
+    terminals: list[Terminal] = []
+
+    def open_it(bench: Bench) -> Terminal:
+        terminals.append(sat_down(bench, monkeypatch))
+        return terminals[-1]
+
+    yield open_it
+    for terminal in terminals:
+        terminal.close()

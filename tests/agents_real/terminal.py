@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.agents_real.bench import Bench, wait_for
+from untilgreen.testing.model.pointing import MODELS
 
 PATIENCE = 90.0
 
@@ -54,6 +57,74 @@ class Terminal:
         for process in self._bench.processes():
             with suppress(psutil.Error):
                 process.terminate()
+
+
+@dataclass(frozen=True)
+class Person:
+    """What one has to know of an agent to sit at it."""
+
+    words: list[str]
+    ready: str
+    broken_off: str
+    """What it says after Esc."""
+    sign: str = "/"
+    """What our commands begin with."""
+    says_at_a_prompt: bool = True
+    """Whether it shows what a hook says about a prompt."""
+    interrupts: bool = False
+    """Whether it calls a hook for Esc."""
+
+
+PEOPLE = {
+    "claude": Person(
+        words=["claude", "--permission-mode", "bypassPermissions", "--model", MODELS["claude"]],
+        ready="bypass permissions on",
+        broken_off="Interrupted",
+    ),
+    "codex": Person(
+        words=[
+            "codex",
+            "--dangerously-bypass-approvals-and-sandbox",
+            "--dangerously-bypass-hook-trust",
+            "-m",
+            MODELS["codex"],
+        ],
+        ready="Ask Codex to do anything",
+        broken_off="Conversation interrupted",
+        sign="$",
+        interrupts=True,
+    ),
+    "qwen": Person(
+        words=["qwen", "--auth-type", "openai", "--yolo"],
+        ready="YOLO mode",
+        broken_off="Request cancelled",
+        says_at_a_prompt=False,
+    ),
+}
+
+
+def _known(bench: Bench) -> None:
+    """What an agent asks a person once, answered already."""
+    if bench.agent == "claude":
+        known = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "bypassPermissionsModeAccepted": True,
+            "customApiKeyResponses": {"approved": [os.environ["ANTHROPIC_API_KEY"][-20:]], "rejected": []},
+            "projects": {str(bench.project): {"hasTrustDialogAccepted": True}},
+        }
+        (Path(os.environ["CLAUDE_CONFIG_DIR"]) / ".claude.json").write_text(json.dumps(known))
+    if bench.agent == "codex":
+        with (Path(os.environ["CODEX_HOME"]) / "config.toml").open("a") as config:
+            config.write(f'[projects."{bench.project}"]\ntrust_level = "trusted"\n')
+
+
+def sat_down(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A person starts the agent, with our hooks installed."""
+    installed(bench, monkeypatch)
+    _known(bench)
+    person = PEOPLE[bench.agent]
+    return Terminal(bench, person.words, person.ready)
 
 
 def installed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,7 @@ def test_toasts_tell_how_the_loop_stands_and_esc_pauses_it(
             terminal.until(lambda: "untilgreen" in terminal.screen() and "lap 2 of 20" in terminal.screen())
             terminal.until(lambda: "This takes" in terminal.screen())
             terminal.key("Escape")
+            terminal.until(lambda: "again to interrupt" in terminal.screen())
             terminal.key("Escape")
             terminal.until(lambda: "is paused: you took over" in terminal.screen())
             assert "is paused: you took over" in bench.cli("session", "list")[1]

@@ -6,105 +6,26 @@ Code end a hook that runs with SIGTERM, Codex with SIGKILL. What a person sees i
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from tests.agents_real.bench import Bench, of
-from tests.agents_real.terminal import Terminal, installed
+from tests.agents_real.terminal import PEOPLE, Terminal
 from untilgreen.core.events import BriefOffered, LapVoided, Paused, RunFinished, TurnEnded
-from untilgreen.testing.model.pointing import MODELS
 
 DONE = "<promise>DONE</promise>"
 SLOW = {"text": "This takes its time" + " and goes on" * 40, "chunk_delay": 1.0, "chunk": 8}
 TOOK_OVER = "is paused: you took over"
 
 
-@dataclass(frozen=True)
-class Person:
-    """What one has to know of an agent to sit at it."""
-
-    words: list[str]
-    ready: str
-    broken_off: str
-    """What it says after Esc."""
-    sign: str = "/"
-    """What our commands begin with."""
-    says_at_a_prompt: bool = True
-    """Whether it shows what a hook says about a prompt."""
-    interrupts: bool = False
-    """Whether it calls a hook for Esc."""
-
-
-PEOPLE = {
-    "claude": Person(
-        words=["claude", "--permission-mode", "bypassPermissions", "--model", MODELS["claude"]],
-        ready="bypass permissions on",
-        broken_off="Interrupted",
-    ),
-    "codex": Person(
-        words=[
-            "codex",
-            "--dangerously-bypass-approvals-and-sandbox",
-            "--dangerously-bypass-hook-trust",
-            "-m",
-            MODELS["codex"],
-        ],
-        ready="Ask Codex to do anything",
-        broken_off="Conversation interrupted",
-        sign="$",
-        interrupts=True,
-    ),
-    "qwen": Person(
-        words=["qwen", "--auth-type", "openai", "--yolo"],
-        ready="YOLO mode",
-        broken_off="Request cancelled",
-        says_at_a_prompt=False,
-    ),
-}
 pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed"),
     pytest.mark.parametrize("agent", list(PEOPLE), indirect=True),
     pytest.mark.timeout(330),
 ]
 Opened = Callable[[Bench], Terminal]
-
-
-def _known(bench: Bench) -> None:
-    """What an agent asks a person once, answered already."""
-    if bench.agent == "claude":
-        known = {
-            "hasCompletedOnboarding": True,
-            "theme": "dark",
-            "bypassPermissionsModeAccepted": True,
-            "customApiKeyResponses": {"approved": [os.environ["ANTHROPIC_API_KEY"][-20:]], "rejected": []},
-            "projects": {str(bench.project): {"hasTrustDialogAccepted": True}},
-        }
-        (Path(os.environ["CLAUDE_CONFIG_DIR"]) / ".claude.json").write_text(json.dumps(known))
-    if bench.agent == "codex":
-        with (Path(os.environ["CODEX_HOME"]) / "config.toml").open("a") as config:
-            config.write(f'[projects."{bench.project}"]\ntrust_level = "trusted"\n')
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
-    terminals: list[Terminal] = []
-
-    def open_it(bench: Bench) -> Terminal:
-        installed(bench, monkeypatch)
-        _known(bench)
-        person = PEOPLE[bench.agent]
-        terminals.append(Terminal(bench, person.words, person.ready))
-        return terminals[-1]
-
-    yield open_it
-    for terminal in terminals:
-        terminal.close()
 
 
 def listed(bench: Bench) -> str:
