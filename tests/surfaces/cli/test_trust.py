@@ -27,15 +27,17 @@ def answer(terminal: Terminal, text: str) -> tuple[int, str]:
     return terminal.end()
 
 
-@pytest.mark.parametrize("verb", ["run", "check"])
-def test_without_a_terminal_an_untrusted_spec_is_refused_with_the_way_out(foreign: Cli, verb: str) -> None:
+@pytest.mark.parametrize(("verb", "flag"), [("run", "--trust"), ("check", "--trust"), ("trust", "--yes")])
+def test_without_a_terminal_an_untrusted_spec_is_refused_with_the_way_out(
+    foreign: Cli, verb: str, flag: str
+) -> None:
     done = foreign(verb)
 
     assert done.code == 2
     assert "has not been trusted yet" in done.err
     assert "gate tests: touch gate-ran && false" in done.err
     assert "agent: cmd:touch agent-ran" in done.err
-    assert "untilgreen trust" in done.err
+    assert f"untilgreen trust  (in scripts: add {flag})" in done.err
     assert not ran(foreign)
 
 

@@ -80,7 +80,8 @@ def trust(
     except Untrusted as unknown:
         if not yes_:
             if not can_ask():
-                raise UserError(f"{unknown}\n{_shown(unknown)}\n{_way_out(place, flags)}") from unknown
+                way_out = _way_out(place, flags, unasked="--yes")
+                raise UserError(f"{unknown}\n{_shown(unknown)}\n{way_out}") from unknown
             _ask(unknown, place, flags)
         book.remember(unknown.demand, time.time())
     runs = demand_of(loaded) is not None
@@ -109,10 +110,10 @@ def _shown(unknown: Untrusted) -> str:
     return "\n".join(lines)
 
 
-def _way_out(place: Place, spec: SpecFlags) -> str:
+def _way_out(place: Place, spec: SpecFlags, *, unasked: str = "--trust") -> str:
     where = f" -C {shlex.quote(str(place.directory))}" if str(place.directory) != "." else ""
     file = f" -c {shlex.quote(str(spec.config))}" if spec.config else ""
-    return f"Look at it, then: untilgreen trust{where}{file}{place.flags}  (in scripts: add --trust)"
+    return f"Look at it, then: untilgreen trust{where}{file}{place.flags}  (in scripts: add {unasked})"
 
 
 def _list(book: TrustBook, *, json: bool) -> int:
