@@ -22,7 +22,7 @@ from untilgreen.journal.codec import decode
 PATIENCE_SECONDS = 60.0
 MARK = "FAULTS_OF_STAGE"
 """In the environment of everything that belongs to one of these stages."""
-UNHARMED = (0, 1, 3, 4, 5, 143)
+UNHARMED = (0, 1, 3, 4, 5, 129, 130, 143)
 """Exit codes of what went on as it should: over, waiting, or told to leave."""
 ALREADY = 2
 """What is done once more may be refused, since it was done; the end tells whether that is true."""

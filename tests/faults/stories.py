@@ -42,14 +42,22 @@ class Failing:
             raise AgentUnavailable("It is not logged in. Log in.")
         return Reply(error="quota", detail="no more for today")
 """
-# The first turn tells its driver to leave, as a person or the system does.
+# Three turns tell their driver to leave, as a person, the system and a terminal that closes do.
 LEAVING = f"""\
-if ! test -e "$OUTSIDE/left"; then
-  touch "$OUTSIDE/left"
-  kill -TERM $PPID
-  sleep 600
-fi
+for signal in TERM INT HUP; do
+  if ! test -e "$OUTSIDE/$signal"; then
+    touch "$OUTSIDE/$signal"
+    kill -$signal $PPID
+    sleep 600
+  fi
+done
 {COUNTING}"""
+# What it changes is there before it says so, and a turn that is cut short says it again.
+SAYING = """\
+cat > /dev/null
+touch done
+untilgreen {verb} "$UNTILGREEN_INSIDE" || true
+"""
 ENOUGH = ("--gate", 'enough=test "$(cat counter.txt)" -ge 2')
 LASTING = ("--set", "limits.errors=1000")
 RUN = ("run", "Count up.", "--agent", "{agent}", *ENOUGH, *LASTING, "--json")
@@ -164,8 +172,17 @@ FAILURES = Story(
 TOLD_TO_LEAVE = Story(
     name="told to leave",
     agent=LEAVING,
-    acts=(Act(words=RUN, begins=True), Act(words=("resume", "{run}", "--json"))),
+    acts=(Act(words=RUN, begins=True), *[Act(words=("resume", "{run}", "--json"))] * 3),
 )
+
+
+def _ended_while_driven(verb: str) -> Story:
+    """The command meets a driver that is in the middle of a turn."""
+    words = ("run", "Mend it.", "--agent", "{agent}", "--gate", "never=false", *LASTING, "--json")
+    act = Act(words=words, begins=True)
+    return Story(name=f"{verb} while it is driven", agent=SAYING.format(verb=verb), acts=(act,))
+
+
 # A hook that dies says nothing, so that its session stops; a person then goes on in a turn of their own.
 SESSION = Story(
     name="a session",
@@ -179,4 +196,7 @@ SESSION = Story(
         _wants_to_stop(DONE, active=False),
     ),
 )
-STORIES = (IN_PLACE, GETTING_WORSE, GETTING_STUCK, WORKTREE, PEOPLE, ENDING, FAILURES, TOLD_TO_LEAVE, SESSION)
+STORIES = (
+    *(IN_PLACE, GETTING_WORSE, GETTING_STUCK, WORKTREE, PEOPLE, ENDING, FAILURES, TOLD_TO_LEAVE, SESSION),
+    *(_ended_while_driven("stop"), _ended_while_driven("cancel")),
+)

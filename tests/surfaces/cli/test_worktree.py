@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli, Done, eventually, git, repository, write
+from tests.surfaces.cli.helpers import Cli, Done, alive, eventually, git, repository, write
 
 MENDING = "cat > /dev/null\necho mended > notes.txt\n"
 MENDED = "grep -q mended notes.txt"
@@ -240,6 +240,26 @@ def test_a_driver_killed_while_it_sets_up_is_followed_by_one_that_goes_on(cli: C
     assert done.code == 0, done.err
     assert (cli.tmp / "setups").read_text() == "once\nonce\n"
     assert git(cli.place, "show", f"untilgreen/{cli.ids[0]}:notes.txt") == "mended\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
+)
+def test_a_driver_told_to_leave_while_it_sets_up_ends_that_and_says_how_to_go_on(
+    cli: Cli, number: int, code: int
+) -> None:
+    setup = f"echo $$ > {cli.tmp}/pid; exec sleep 60"
+    started = cli.start(
+        *("run", "Mend it.", "--worktree", "-a", cli.agent(MENDING), "-g", MENDED),
+        *("--set", f'workspace.setup="{setup}"'),
+    )
+    pid = int(eventually(lambda: (path := cli.tmp / "pid").exists() and path.read_text().strip()))
+
+    started.signal(number)
+    left = started.end()
+
+    assert (left.code, alive(pid)) == (code, False), left.err
+    assert f"untilgreen resume {cli.ids[0]}" in left.err
 
 
 def test_a_driver_killed_while_the_worktree_is_made_is_followed_by_one_that_goes_on(cli: Cli) -> None:

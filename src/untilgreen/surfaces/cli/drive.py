@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -18,6 +18,7 @@ from untilgreen.core.exits import OK, SIGINT, exit_code
 from untilgreen.core.fold import apply
 from untilgreen.core.receive import Resume
 from untilgreen.core.state import RunState
+from untilgreen.engine.checking import leave_on_a_signal
 from untilgreen.engine.drive import start
 from untilgreen.engine.handle import Handle, Ride, driven
 from untilgreen.engine.mail import let_go_on
@@ -28,7 +29,7 @@ from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import look, told
 from untilgreen.engine.veil import missing
 from untilgreen.engine.wiring import plan_of
-from untilgreen.errors import PluginFailed, WorkspaceNotReady
+from untilgreen.errors import PluginFailed, WorkspaceNotReady, only
 from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces import result
 from untilgreen.surfaces.cli.detach import detach as leave_alone
@@ -158,6 +159,7 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
     seat = UNATTENDED if no_input or not sys.stdin.isatty() else TERMINAL
     restored: list[Restored] = []
     warnings: list[str] = []
+    heard: list[int] = []
 
     def remember(event: Event, state: RunState) -> None:
         if isinstance(event, Restored) and state.ending is not None:
@@ -188,7 +190,11 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
                 signals=True,
                 warn=warnings.append,
             )
-            async with driven(folder, store, ride) as handle, heeded(handle, view, attended=seat is TERMINAL):
+            async with (
+                _leaving(heard),
+                driven(folder, store, ride) as handle,
+                heeded(handle, view, attended=seat is TERMINAL),
+            ):
                 await handle.result()
 
     try:
@@ -196,13 +202,28 @@ def drive_shown(folder: RunFolder, store: Store, shown: Shown, *, no_input: bool
     except PluginFailed as error:
         complain(str(error))
     except KeyboardInterrupt:  # before anybody listened for signals
+        heard.append(SIGINT - 128)
+    if heard:
         complain("interrupted", f"untilgreen resume {folder.id}{shown.flags}")
-        return SIGINT
+        return 128 + heard[0]
     state, head = told(folder)
     for sentence in () if shown.quiet else warnings:
         tell(f"note: {inert(sentence)}")
     _say_how_it_went(state, head, restored, shown)
     return exit_code(state)
+
+
+@asynccontextmanager
+async def _leaving(heard: list[int]) -> AsyncIterator[None]:
+    """Until the driver listens for signals itself, they end what is made ready for it."""
+    try:
+        async with anyio.create_task_group() as group:
+            await group.start(leave_on_a_signal, group.cancel_scope, heard)
+            yield
+            group.cancel_scope.cancel()
+    except BaseExceptionGroup as several:
+        cause = only(several)
+        raise cause from cause.__cause__
 
 
 def heeded(handle: Handle, view: View, *, attended: bool) -> AbstractAsyncContextManager[None]:
