@@ -1,5 +1,6 @@
 """--sandbox bwrap, through whole runs with the real bubblewrap: what an agent tries, and what comes of it."""
 
+import json
 import os
 import shutil
 import socket
@@ -40,7 +41,8 @@ def keys(cli: Cli) -> Path:
 
 def mended(cli: Cli, agent: str, *flags: str, gate: str = MENDED) -> Done:
     body = f"cat > /dev/null\n{agent}\necho mended > notes.txt\n"
-    return cli("run", "Mend it.", *BWRAP, "-a", cli.agent(body), "-g", gate, *flags)
+    walls = () if "--sandbox" in flags else BWRAP
+    return cli("run", "Mend it.", *walls, "-a", cli.agent(body), "-g", gate, *flags)
 
 
 def test_an_agent_in_place_reaches_neither_keys_nor_state_nor_the_repository(cli: Cli) -> None:
@@ -252,3 +254,32 @@ def test_what_the_spec_lets_in_is_let_in(cli: Cli) -> None:
     assert (home / ".npmrc").read_text() == "registry\n"
     assert (elsewhere / "team").read_text() == "t\n"
     assert (cli.place / "seen.txt").stat().st_uid == os.getuid()
+
+
+def test_a_judge_is_in_the_sandbox_too(cli: Cli) -> None:
+    judge = """cat > /dev/null
+if test -e ~/.ssh; then verdict=FAIL; else verdict=PASS; fi
+echo '{"verdict": "'$verdict'", "reasons": ["the keys can be read"]}'
+"""
+    review = f'gates.review={{kind = "judge", agent = "{cli.agent(judge, "judge.sh")}"}}'
+    inside = mended(cli, "", "--set", review)
+    outside = mended(cli, "touch new.txt", "--set", review, "--sandbox", "none", "--max-iterations", "1")
+
+    assert inside.code == 0, inside.err
+    assert (outside.code, "the keys can be read" in outside.err) == (3, True), outside
+
+
+def test_the_gates_of_a_session_are_in_the_sandbox_too(cli: Cli) -> None:
+    session = ("--session", "one", "--agent", "claude")
+    payload = {
+        "session_id": "one",
+        "cwd": str(cli.place),
+        "last_assistant_message": "<promise>DONE</promise>",
+    }
+    write(cli.place, {"untilgreen.toml": 'sandbox = "bwrap"\n'})
+    started = cli("session", "start", "Mend it.", *session, "--gate", f"{HIDDEN} && {MENDED}")
+    (cli.place / "notes.txt").write_text("mended\n")
+    stopped = cli("hook", "stop", "--agent", "claude", stdin=json.dumps(payload))
+
+    assert (started.code, stopped.code) == (0, 0), (started, stopped)
+    assert "complete after 1 lap: converged" in stopped.out
