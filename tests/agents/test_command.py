@@ -64,7 +64,7 @@ async def test_the_brief_comes_on_standard_input_and_the_output_is_the_reply(roo
 
 
 async def test_no_shell_reads_the_command(root: Path) -> None:
-    reply, _ = await work("echo '$HOME' ; && | > x", root)
+    reply, _ = await work("echo $HOME ';' '&&' '|' '>' x", root)
 
     assert reply.text == "$HOME ; && | > x\n"
     assert not exists(str(root / "x"))
@@ -254,9 +254,28 @@ async def test_a_server_that_the_command_left_running_is_ended(root: Path) -> No
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "sh -c 'a; b | c'",
+        'sh -c "a && b"',
+        r"find . -exec x \;",
+        "find . -exec x ';'",
+        "a {prompt} # b",
+        r"it\'s",
+    ],
+)
+def test_what_is_in_quotes_is_no_shells_business(command: str) -> None:
+    assert CommandAgent(command).command == command
+
+
+@pytest.mark.parametrize(
     ("command", "said"),
     [
         ("./fix.sh 'open", r"\"./fix.sh 'open\" can't be split into words: No closing quotation\. Close"),
+        ("touch f; echo hi", r"has ';' in it, .* Start one: cmd:sh -c 'touch f; echo hi'$"),
+        ("a && b", r"has '&&' in it"),
+        ("./fix.sh >log", r"has '>' in it"),
+        ("echo $(date)", r"has '\(' in it"),
         ("", "The agent command is empty"),
         ("   ", "The agent command is empty"),
     ],

@@ -23,6 +23,7 @@ USAGE_FILE = "UNTILGREEN_USAGE_FILE"
 SESSION = "UNTILGREEN_AGENT_SESSION"
 """The session that the command named in the lap before, where the run goes on with one."""
 _PLACE = re.compile(r"\{(prompt|prompt_file)\}")
+_OPERATORS = "();<>|&"
 _LAST_LINES = 20
 _LONGEST_USAGE = 65_536
 _Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -53,6 +54,11 @@ class CommandAgent:
             ) from None
         if not words:
             raise ConfigError("The agent command is empty. Write one after 'cmd:', as in 'cmd:./fix.sh'.")
+        if operator := _operator(self.command):
+            raise ConfigError(
+                f"The agent command {self.command!r} has {operator!r} in it, which only a shell understands, "
+                f"and none is started. Start one: cmd:sh -c {shlex.quote(self.command)}"
+            )
 
     async def work(self, brief: Brief, desk: Desk) -> Reply:
         with private_directory("turn", desk.tree, outside=desk.root) as private:
@@ -76,6 +82,13 @@ class CommandAgent:
             prompt_file.touch(mode=0o600)
             prompt_file.write_text(text, encoding="utf-8")
         return [_PLACE.sub(lambda found: values[found[1]], word) for word in words], bool(places)
+
+
+def _operator(command: str) -> str | None:
+    """The first word outside of quotes that would mean something to a shell."""
+    words = shlex.shlex(re.sub(r"\\.", "_", command), punctuation_chars=True)  # that keeps the quotes on
+    words.whitespace_split, words.commenters = True, ""
+    return next((word for word in words if not word.strip(_OPERATORS)), None)
 
 
 def _used(path: Path, report: Callable[[Activity], None]) -> _Used:
