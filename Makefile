@@ -53,6 +53,7 @@ soak: $(READY) ## the long versions: kill -9 at every named point, hundreds of r
 # Needs a wheel of atheris for this Python, which there is for Linux; so it is no part of the dev group.
 fuzz: $(READY) ## break the parsers, each for FUZZ_SECONDS=20; FUZZ="spec output" only these
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(PIP) install --group fuzz -c constraints.txt
+	$(if $(FUZZ),,FUZZ_EXAMPLES=500 $(BIN)/pytest tests/surfaces/test_hostile.py -q -n 2 --timeout=1200 --inline-snapshot=disable)
 	$(BIN)/python -m tests.fuzz.guided $(FUZZ_SECONDS) $(FUZZ)
 
 check: $(READY) ## format, lint, types, import contracts and shape; under a minute

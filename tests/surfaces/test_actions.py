@@ -20,7 +20,7 @@ EVIL = "::add-path::/evil\n::set-env name=PATH::x\n##[set-output name=x]y"
 def heeded(text: str) -> list[str]:
     """The lines that a runner takes for commands: what is stopped by a word is heard again after it."""
     word, commands = "", []
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if word:
             word = "" if line.strip() == f"::{word}::" else word
         elif found := re.match(r"\s*::stop-commands::(\S+)$", line):

@@ -65,7 +65,7 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
         case LetGo():
             return f"lap {event.lap}: {short(event.reason, WIDTH)}"
         case LapVoided():
-            return f"lap {event.lap}: {event.reason}"
+            return f"lap {event.lap}: {short(event.reason, WIDTH)}"
         case RemedyTried():
             return f"lap {event.lap}: remedy {event.rung!r}"
         case Restored():
@@ -131,7 +131,8 @@ def flaky_words(verdict: Verdict) -> str:
 def decision_words(event: Decided) -> str:
     """What follows from a lap, and why."""
     seen = "".join(
-        f" [{signal.kind} {signal.strength}: {short(signal.evidence, 100)}]" for signal in event.signals
+        f" [{inert(signal.kind)} {signal.strength}: {short(signal.evidence, 100)}]"
+        for signal in event.signals
     )
     match event.decision:
         case Continue(reason=reason):

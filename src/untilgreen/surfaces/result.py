@@ -183,7 +183,7 @@ def _how_to_take_it(state: RunState, flags: str) -> list[str]:
 def beginning_lines(state: RunState, flags: str = "") -> list[str]:
     """What a person should know about the files that a run begins with."""
     where = state.plan.workspace
-    begins = [f"It begins with the files of {where[FORKED]}."] if FORKED in where else []
+    begins = [f"It begins with the files of {inert(where[FORKED])}."] if FORKED in where else []
     dirty = where.get(DIRTY, [])
     if not dirty:
         return begins

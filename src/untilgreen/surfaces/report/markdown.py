@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from untilgreen.core.units import several, show_duration
 from untilgreen.surfaces.render import agent_words
 from untilgreen.surfaces.report.content import Report, ReportedLap, when
@@ -10,6 +12,8 @@ from untilgreen.surfaces.why.words import rung_words, signal_words
 
 MOST_LAPS = 30
 MOST_DIFF = 20_000
+_PLAIN = re.compile(r"(?!.*(?:www\.|://))[A-Za-z0-9 ,;:'.…%$-]*")
+"""What no reader of Markdown takes for markup or an address."""
 
 
 def document(report: Report) -> str:
@@ -82,7 +86,7 @@ def _why(report: Report) -> list[str]:
 
 def _plain(text: str) -> str:
     """Our own sentence; names of gates in it are others' words."""
-    return code(text, 400) if any(sign in text for sign in "<>[]()@#*_`|\\&") else text
+    return text if _PLAIN.fullmatch(text) else code(text, 400)
 
 
 def _laps(report: Report) -> list[str]:
@@ -114,7 +118,7 @@ def _lap(lap: ReportedLap) -> str:
 
 def _changes(report: Report) -> list[str]:
     if report.missing:
-        return ["## Changes", "", report.missing, ""]
+        return ["## Changes", "", _plain(report.missing), ""]
     if not report.diff:
         return []
     cut = len(report.diff) + report.diff_left_out - MOST_DIFF

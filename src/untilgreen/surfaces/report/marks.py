@@ -50,8 +50,11 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def cell(text: str, width: int = 200) -> str:
-    """The same in a table, where a bar would begin the next column."""
-    return code(text, width).replace("|", "\\|")
+    """The same in a table, where a bar would begin the next column.
+
+    Readers differ about a bar behind a backslash, so the two are set apart.
+    """
+    return code(text, width).replace("\\|", "\\ |").replace("|", "\\|")
 
 
 def mark(verdict: Verdict | None) -> str:
