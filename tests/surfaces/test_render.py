@@ -113,6 +113,8 @@ def test_a_verdict_is_a_few_words(verdict: Verdict, words: str) -> None:
 
 def test_a_command_agent_is_called_by_its_program() -> None:
     assert agent_words("cmd:/usr/local/bin/fix --all") == "cmd:fix --all"
+    assert agent_words("cmd:'../my fixes/fix it' --all") == "cmd:fix it --all"
+    assert agent_words("cmd:") == "cmd:"
     assert agent_words("claude") == "claude"
     assert agent_words(f"cmd:./{HOSTILE}").isprintable()
 

@@ -163,8 +163,10 @@ def agent_words(name: str) -> str:
     """An agent's name, short: a command by its program."""
     if not name.startswith("cmd:"):
         return inert(name)
-    program, _, rest = name[4:].strip().partition(" ")
-    return short(f"cmd:{program.rpartition('/')[2]} {rest}".strip(), 40)
+    command = name[4:].strip()
+    quote = command[0] if command.startswith(("'", '"')) else ""
+    program, _, rest = command.removeprefix(quote).partition(quote or " ")
+    return short(f"cmd:{program.rpartition('/')[2]} {rest.strip()}".strip(), 40)
 
 
 def _turn(reply: Reply) -> str:
