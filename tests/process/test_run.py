@@ -264,6 +264,14 @@ async def test_the_end_is_asked_for_before_it_is_forced_and_the_last_words_are_k
     assert (tmp_path / "kept").read_text() == "ready\nasked\ntold\n"
 
 
+async def test_a_command_that_is_stopped_hears_that_it_is_to_end(tmp_path: Path) -> None:
+    command = shell("trap 'echo heard; exit 0' INT; kill -STOP $$; sleep 600")
+
+    ran = await run(command, cwd=tmp_path, silence=2.0, grace=10.0)
+
+    assert (ran.stdout, ran.stalled) == ("heard\n", True)
+
+
 async def test_a_command_that_follows_the_first_request_is_not_asked_again(tmp_path: Path) -> None:
     script = "trap 'echo asked; exit 0' INT; trap 'echo told' TERM; while :; do sleep 0.05; done"
 

@@ -27,6 +27,15 @@ def answer(terminal: Terminal, text: str) -> tuple[int, str]:
     return terminal.end()
 
 
+def test_an_agent_that_makes_itself_a_terminal_is_not_asked_either(foreign: Cli) -> None:
+    foreign.env["UNTILGREEN_INSIDE"] = "a run"
+
+    code, seen = answer(foreign.on_a_terminal("run", *LIMIT), "y\n")
+
+    assert (code, ran(foreign)) == (2, False)
+    assert "is used by people, not by an agent" in " ".join(seen.split())
+
+
 @pytest.mark.parametrize(("verb", "flag"), [("run", "--trust"), ("check", "--trust"), ("trust", "--yes")])
 def test_without_a_terminal_an_untrusted_spec_is_refused_with_the_way_out(
     foreign: Cli, verb: str, flag: str
