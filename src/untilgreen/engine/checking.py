@@ -24,6 +24,7 @@ from untilgreen.engine.clock import SystemClock
 from untilgreen.engine.drive import heeded
 from untilgreen.engine.gating import check_stage, settled
 from untilgreen.engine.parts import Parts
+from untilgreen.engine.veil import secrets_of, veiled, without_secrets
 from untilgreen.engine.walls import enclosure
 from untilgreen.ports import Restoration
 
@@ -81,11 +82,13 @@ async def check_gates(
     end the gates with all that they started. They run in the same sandbox as those of a run would, which
     hides `state_dir`.
     """
-    plan = Plan(
-        task=loaded.spec.task,
-        gates=loaded.spec.gates,
-        sandbox=loaded.spec.sandbox,
-        workspace={wiring.BASE: str(loaded.base), wiring.START: str(start)},
+    plan, _ = veiled(
+        Plan(
+            task=loaded.spec.task,
+            gates=loaded.spec.gates,
+            sandbox=loaded.spec.sandbox,
+            workspace={wiring.BASE: str(loaded.base), wiring.START: str(start)},
+        )
     )
     parts = Parts(
         agents={},
@@ -93,6 +96,7 @@ async def check_gates(
         workspace=_AsItIs(start),
         policy=wiring.policy_of(plan, {}),
         clock=SystemClock(),
+        secrets=secrets_of(plan),
         enclosure=await enclosure(plan, start, state_dir),
     )
     heard: list[int] = []
@@ -122,6 +126,7 @@ async def _round(
 
     async def judged(gate: str, verdict: Verdict) -> None:
         nonlocal state
+        verdict = without_secrets(verdict, parts.secrets)
         state = apply(state, GateChecked(at=now(), lap=0, gate=gate, verdict=verdict))
         found[gate] = verdict
         said(gate, verdict)

@@ -83,6 +83,11 @@ def missing(plan: Plan) -> tuple[str, ...]:
     )
 
 
+def named(value: Any) -> Any:
+    """A value of a spec as it may be shown: secret variables by their names, and without tokens."""
+    return _walked(value, Secrets(os.environ).veil)
+
+
 def unveiled(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as they were meant, with the values of our own variables."""
     return {name: _walked(value, lambda text: unveil(text, os.environ)) for name, value in options.items()}

@@ -24,6 +24,7 @@ from untilgreen.engine.seat import INSIDE
 from untilgreen.engine.store import RunFolder
 from untilgreen.engine.told import told
 from untilgreen.engine.trees import workspace_of
+from untilgreen.engine.veil import secrets_of, without_secrets
 from untilgreen.engine.walls import enclosure
 from untilgreen.engine.worktrees import worktree_of
 from untilgreen.errors import JournalDamaged, UserError
@@ -184,9 +185,10 @@ async def _look(
         tree=folder.tree("verify"),
         walls=inside.gates,
     )
+    secrets = secrets_of(state.plan)
     async with aclosing(again.verdicts()) as verdicts:
         async for gate, verdict in verdicts:
-            rows.append(_compared(gate, lap.verdicts[gate], verdict))
+            rows.append(_compared(gate, lap.verdicts[gate], without_secrets(verdict, secrets)))
             said(rows[-1])
 
 

@@ -19,6 +19,8 @@ NOBODY = {
     for what, value in (("NAME", "untilgreen"), ("EMAIL", "untilgreen@localhost"))
 }
 """Who commits where git does not know its user."""
+_LONGEST_PATH = 5_000
+"""No system has longer ones, and looking for one takes more than time in proportion."""
 COMMITS = "commits"
 """The ref below those of the run that keeps what the agent committed itself."""
 
@@ -149,7 +151,7 @@ class Worktree:
                 written = (admin / "gitdir").read_bytes().decode(errors="surrogateescape").rstrip("\n")
             except (FileNotFoundError, NotADirectoryError):
                 written = ""
-            named = written and "\0" not in written
+            named = written and "\0" not in written and len(written) < _LONGEST_PATH
             ours = os.path.realpath(admin / written) == wanted if named else admin.name == self.path.name
             if ours:
                 found.append(admin)

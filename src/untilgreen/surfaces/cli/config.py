@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import tomlkit
 from cyclopts import App, Parameter
 
+from untilgreen.config.load import Loaded
 from untilgreen.config.settings import Setting, settings
+from untilgreen.engine.veil import named
 from untilgreen.surfaces import output
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Place, SpecFlags
 from untilgreen.surfaces.cli.say import out, out_json, version_line
@@ -38,7 +40,7 @@ def show(
         The task, as for `run`.
     """
     loaded = spec.load(place.start, task, taskless=True)
-    found = settings(loaded)
+    found = shown_settings(loaded)
     if json:
         version_line()
         for each in found:
@@ -48,6 +50,13 @@ def show(
     for line in lines(found, sources=sources):
         out(line)
     return 0
+
+
+def shown_settings(loaded: Loaded) -> list[Setting]:
+    """Every setting with the names of secret variables in place of their values."""
+    return [
+        Setting(key=named(each.key), value=named(each.value), source=each.source) for each in settings(loaded)
+    ]
 
 
 def lines(found: Iterable[Setting], *, sources: bool) -> list[str]:

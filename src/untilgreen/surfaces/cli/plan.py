@@ -12,7 +12,6 @@ from msgspec.structs import asdict
 
 from untilgreen.agents.cli import About
 from untilgreen.agents.process import find_program
-from untilgreen.config.settings import settings
 from untilgreen.core.brief import Brief, compose
 from untilgreen.core.events import RunStarted
 from untilgreen.core.exits import GATE, OK
@@ -20,10 +19,11 @@ from untilgreen.core.fold import apply
 from untilgreen.core.model import Plan, Verdict
 from untilgreen.core.units import show_duration
 from untilgreen.engine.checking import Checked, check_gates
+from untilgreen.engine.veil import secrets_of, without_secrets
 from untilgreen.engine.wiring import agents_of, plan_of
 from untilgreen.engine.worst import Worst, worst_case
 from untilgreen.errors import AgentUnavailable
-from untilgreen.surfaces.cli.config import lines
+from untilgreen.surfaces.cli.config import lines, shown_settings
 from untilgreen.surfaces.cli.options import HERE, UNSAID, Json, Place, SpecFlags, Trust
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, version_line
 from untilgreen.surfaces.cli.trusting import allow
@@ -55,8 +55,8 @@ def plan(
     planned = plan_of(loaded, place.start)
     agents, worst = _agents(planned, place.start), worst_case(planned)
     say = _Json() if json else _Words()
-    say.spec(settings(loaded))
-    say.agents(agents)
+    say.spec(shown_settings(loaded))
+    say.agents([without_secrets(each, secrets_of(planned)) for each in agents])
     say.baseline()
     kept = place.store().state_dir
     checked = anyio.run(lambda: check_gates(loaded, place.start, say.verdict, state_dir=kept, signals=True))
