@@ -73,6 +73,8 @@ class Person:
     """Whether it shows what a hook says about a prompt."""
     interrupts: bool = False
     """Whether it calls a hook for Esc."""
+    again: str = ""
+    """What it says where it wants Esc twice."""
 
 
 PEOPLE = {
@@ -100,6 +102,13 @@ PEOPLE = {
         broken_off="Request cancelled",
         says_at_a_prompt=False,
     ),
+    "copilot": Person(
+        words=["copilot", "--allow-all-tools", "--no-auto-update", "--model", MODELS["copilot"]],
+        ready="? help",
+        broken_off="Operation cancelled by user",
+        says_at_a_prompt=False,
+        again="again to interrupt",
+    ),
 }
 
 
@@ -117,6 +126,22 @@ def _known(bench: Bench) -> None:
     if bench.agent == "codex":
         with (Path(os.environ["CODEX_HOME"]) / "config.toml").open("a") as config:
             config.write(f'[projects."{bench.project}"]\ntrust_level = "trusted"\n')
+    if bench.agent == "copilot":
+        (bench.home / ".copilot/config.json").write_text(
+            json.dumps({"trusted_folders": [str(bench.project)]})
+        )
+
+
+def break_off(terminal: Terminal, person: Person) -> None:
+    """Esc, as often as it takes: some want it twice in a short time."""
+    terminal.key("Escape")
+    for _ in range(10 if person.again else 0):
+        if wait_for(lambda: person.again in terminal.screen(), 1):
+            terminal.key("Escape")
+        if wait_for(lambda: person.broken_off in terminal.screen(), 3):
+            break
+        terminal.key("Escape")
+    terminal.until(lambda: person.broken_off in terminal.screen())
 
 
 def sat_down(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Terminal:

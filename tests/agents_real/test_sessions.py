@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.agents_real.bench import Bench, of
-from untilgreen.core.events import BriefOffered, RunFinished, TurnEnded
+from tests.agents_real.terminal import installed
+from untilgreen.core.events import BriefOffered, LapVoided, RunFinished, TurnEnded
+from untilgreen.engine import sessions
+from untilgreen.engine.store import Store
 from untilgreen.surfaces.hook.answers import IN_A_ROW
 from untilgreen.testing.model.pointing import MODELS
 
@@ -35,9 +39,12 @@ INSIDE = pytest.mark.parametrize("agent", list(COMMANDS), indirect=True)
 NO_CAP = pytest.mark.parametrize("agent", ["claude", "codex", "gemini"], indirect=True)
 
 
-def say(bench: Bench, prompt: str, *without: str) -> None:
-    """One prompt to the agent without a terminal, and the end of what comes of it; `without` these flags."""
-    command = [word for word in COMMANDS[bench.agent] if word not in without]
+def say(bench: Bench, prompt: str, *without: str, then: Sequence[str] = ()) -> None:
+    """One prompt to the agent without a terminal, and the end of what comes of it.
+
+    `without` these flags, and with these words behind them.
+    """
+    command = [word for word in COMMANDS[bench.agent] if word not in without] + list(then)
     done = subprocess.run(
         [*command, prompt],
         cwd=bench.project,
@@ -121,3 +128,24 @@ def test_a_start_that_fails_does_not_reach_the_model(bench: Bench, monkeypatch: 
             check=False,
         )
         assert not [asked for asked in model.requests if "max-iteration" in asked.last_user]
+
+
+@pytest.mark.parametrize("agent", ["codex"], indirect=True)
+def test_a_codex_that_ended_in_the_middle_leaves_its_run_to_the_same_session(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bench.project / "untilgreen.toml").write_text("detectors = []\n")
+    with bench.model([{"text": "One."}, {"error": 400, "message": "no"}, {"text": f"There.\n\n{DONE}"}]):
+        installed(bench, monkeypatch)
+        with pytest.raises(AssertionError, match="no"):
+            say(bench, "/ralph look at it")
+        assert [(event.lap, event.reason) for event in of(LapVoided, bench.journal())] == [
+            (2, "its session ended")
+        ]
+        assert "its session ended. Go on with: $untilgreen go" in bench.cli("session", "list")[1]
+
+        (note,) = sessions.notes(Store(bench.state))
+        say(bench, "$untilgreen go", then=["resume", note.session])
+    events = bench.journal()
+    assert [(event.lap, event.claim) for event in of(TurnEnded, events)] == [(1, False), (2, True)]
+    assert of(RunFinished, events)[0].outcome == "claimed"
