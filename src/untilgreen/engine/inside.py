@@ -25,8 +25,8 @@ from untilgreen.core.inside import FromASession, Go, Left, TookOver
 from untilgreen.core.model import Plan
 from untilgreen.core.receive import Cancel
 from untilgreen.core.state import RunState
-from untilgreen.engine import mail, sessions, worktrees
-from untilgreen.engine.drive import drive, start, state_of
+from untilgreen.engine import lock, mail, sessions, worktrees
+from untilgreen.engine.drive import clear_up, drive, start, state_of
 from untilgreen.engine.pruning import discard
 from untilgreen.engine.seat import in_session
 from untilgreen.engine.sessions import Note
@@ -34,6 +34,7 @@ from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.trust import TrustBook, Untrusted
 from untilgreen.engine.wiring import check_installed, plan_of
 from untilgreen.errors import ArrivalRefused, JournalError, JournalLocked, UserError, WorkspaceNotReady
+from untilgreen.process.note import GRACE_SECONDS
 
 PROMISE = "DONE"
 STRATEGY = "ralph"
@@ -134,22 +135,25 @@ async def adopt(
 
 
 async def hear(note: Note, store: Store, arrival: FromASession, *, seconds: float | None = None) -> Standing:
-    """Take what a hook brings, after whoever drives at this moment, and do what is due.
-
-    A person who took over, or left, does not wait for gates: these run with the next `go`.
-    """
+    """Take what a hook brings, after whoever drives at this moment, and do what is due."""
+    if isinstance(arrival, TookOver | Left):
+        return await _noticed(note, store, arrival)
     while True:
         with suppress(JournalLocked):
             return await _drive(note, store, arrival, own_turn=False, seconds=seconds)
-        if isinstance(arrival, TookOver):
-            return await _handed_over(note, store, arrival)
         await anyio.sleep(LOOK_SECONDS)
 
 
-async def _handed_over(note: Note, store: Store, arrival: TookOver) -> Standing:
-    """Told to the hook that runs the gates at this moment: they go on, and what comes of them waits."""
+async def _noticed(note: Note, store: Store, arrival: TookOver | Left) -> Standing:
+    """A person who took over, or left, waits for no gates: those of a dead hook are ended.
+
+    Those of one that lives go on, and what comes of them waits for `go`.
+    """
     folder = sessions.folder_of(store, note)
-    if refused := await mail.deliver(folder, arrival):
+    refused = await mail.deliver(folder, arrival)
+    with suppress(JournalLocked), lock.hold(folder.lock, run=folder.id, now=time()):
+        await clear_up(folder, GRACE_SECONDS)
+    if refused:
         raise ArrivalRefused(refused)
     return Standing(note=note, folder=folder, state=await state_of(folder))
 
@@ -159,8 +163,7 @@ async def _drive(
 ) -> Standing:
     heard: list[Event] = []
     warned: list[str] = []
-    folder = sessions.folder_of(store, note)
-    seat = in_session(note.session, own_turn=own_turn, listens=isinstance(first, TookOver | Left))
+    folder, seat = sessions.folder_of(store, note), in_session(note.session, own_turn=own_turn)
     go_on = partial(
         drive,
         folder,

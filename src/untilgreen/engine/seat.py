@@ -21,21 +21,17 @@ class Seat(Struct, frozen=True, kw_only=True):
     session: str | None = None
     own_turn: bool = False
     """Whether the session is in a turn that a person began, and not kept going by its stop hook."""
-    listens: bool = False
-    """Whether it only takes news, and leaves all work to whoever goes on."""
 
     def takes(self, step: Step) -> bool:
         """Whether this step can be done from here; a halt can be done from nowhere."""
-        return not self.listens and not isinstance(step, (Halt, *self.leaves))
+        return not isinstance(step, (Halt, *self.leaves))
 
 
 TERMINAL = Seat(name="terminal", answers=True)
 UNATTENDED = Seat(name="unattended", answers=False, leaves=(AwaitAnswer, AwaitResume))
 
 
-def in_session(session: str, *, own_turn: bool = False, listens: bool = False) -> Seat:
+def in_session(session: str, *, own_turn: bool = False) -> Seat:
     """Inside an agent's own session, which does the work itself: a brief is offered and then waited for."""
     leaves = (AwaitTurn, AwaitAnswer, AwaitResume, Wait)
-    return Seat(
-        name="session", answers=True, leaves=leaves, session=session, own_turn=own_turn, listens=listens
-    )
+    return Seat(name="session", answers=True, leaves=leaves, session=session, own_turn=own_turn)
