@@ -236,3 +236,7 @@ def test_a_renamed_file_is_found_by_its_text() -> None:
 
     assert renamed(old, [("a", "other"), ("b", f"{old}\nmore")]) == "b"
     assert renamed(old, [("a", "other")]) == ""
+
+
+def test_a_command_of_any_length_is_searched_for_its_scripts_in_time() -> None:
+    assert "check.sh" in executed(f"sh check.sh\n{'a' * 500_000}")

@@ -17,6 +17,8 @@ _LOADS = frozenset({"-r", "--require", "--import", "--loader", "--experimental-l
 """Options of node and its like that load a file before anything else."""
 _INTERPRETER = re.compile(INTERPRETERS)
 _RUNNER = re.compile(RUNNERS)
+_LONGEST = 20_000
+"""Characters; the lexer takes time squared for a long word, and nobody writes such a command."""
 
 
 def executed(command: str, cwd: str = "") -> set[str]:
@@ -33,12 +35,10 @@ def executed(command: str, cwd: str = "") -> set[str]:
 
 
 def _simple_commands(command: str) -> Iterator[list[str]]:
-    lexer = shlex.shlex(command.replace("\\\n", " ").replace("\n", " ; "), posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    lexer.commenters = ""
+    command = command.replace("\\\n", " ").replace("\n", " ; ")
     words: list[str] = []
     try:
-        tokens = list(lexer)
+        tokens = _tokens(command) if len(command) <= _LONGEST else command.split()
     except ValueError:  # a quote that never ends; the shell will say so
         tokens = command.split()
     for token in [*tokens, ";"]:
@@ -48,6 +48,13 @@ def _simple_commands(command: str) -> Iterator[list[str]]:
         if inner := _bare(words):
             yield inner
         words = []
+
+
+def _tokens(command: str) -> list[str]:
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    return list(lexer)
 
 
 def _bare(words: list[str]) -> list[str]:
