@@ -47,7 +47,7 @@ test-agents: $(READY) ## run real agents against a scripted model; AGENTS="claud
 	$(BIN)/python tests/agents_real/clis.py $(AGENTS)
 	AGENTS="$(AGENTS)" $(BIN)/pytest tests/agents_real -q -rs -n 2 --inline-snapshot=disable
 
-soak: $(READY) ## the long versions: kill -9 at every named point, hundreds of races, floods; takes an hour
+soak: $(READY) ## the long versions: kill -9 at every named point, hundreds of races, floods; takes hours
 	$(BIN)/pytest tests/soak -q --inline-snapshot=disable
 
 # Needs a wheel of atheris for this Python, which there is for Linux; so it is no part of the dev group.
