@@ -111,7 +111,8 @@ TARGETS = {
         most={"end": 3, "interrupt": 3},
         beside=("skills/{}/agents/openai.yaml", "policy:\n  allow_implicit_invocation: false\n"),
         elsewhere=(".codex/hooks.json",),
-        advice="Codex skips hooks that nobody trusts, without a word: start it, and trust them with /hooks.",
+        advice="Codex skips hooks that nobody trusts, without a word: start it, and trust them with /hooks. "
+        "Our commands are skills there: $ralph TASK.",
     ),
     "qwen": Target(
         name="qwen",
