@@ -240,3 +240,8 @@ def test_a_renamed_file_is_found_by_its_text() -> None:
 
 def test_a_command_of_any_length_is_searched_for_its_scripts_in_time() -> None:
     assert "check.sh" in executed(f"sh check.sh\n{'a' * 500_000}")
+
+
+@pytest.mark.parametrize("piece", [" " * 40 + "\n", "#[test", "#[test]\n"])
+def test_a_file_of_nothing_but_beginnings_is_explained_in_time(piece: str) -> None:
+    assert explained("t.py", "modified", piece * (500_000 // len(piece)), "assert a\n").startswith("t.py")

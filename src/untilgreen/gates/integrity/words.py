@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 
 _NAMES = re.compile(
-    r"""^\s*(?:async\s+)?def\s+(test\w*)|^\s*class\s+(Test\w*|\w+Tests?)\b|^\s*func\s+(Test\w+)|"""
+    r"""^[ \t]*+(?:(?:async\s+)?def\s+(test\w*)|class\s+(Test\w*|\w+Tests?)\b|func\s+(Test\w+))|"""
     r"""\b(?:it|test|describe|specify)(?:\.\w+)*\(\s*["'`]([^"'`]+)|"""
-    r"""#\[(?:\w+::)?(?:test|rstest)\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?(?:async\s+)?fn\s+(\w+)""",
+    r"""#\[(?:\w+::)?(?:test|rstest)\b[^\]]{0,200}\]\s*(?:#\[[^\]]{0,200}\]\s*){0,9}(?:pub\s+)?(?:async\s+)?fn\s+(\w+)""",
     re.MULTILINE,
 )
 _SKIPS = re.compile(
