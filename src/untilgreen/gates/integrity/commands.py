@@ -59,16 +59,16 @@ def _tokens(command: str) -> list[str]:
 
 def _bare(words: list[str]) -> list[str]:
     """The command itself, without what is put in front of it."""
-    left = list(words)
-    while left:
-        first = left[0]
+    start = 0
+    while start < len(words):
+        first = words[start]
         if _ASSIGNMENT.match(first) or first in WRAPPERS or first.startswith("-"):
-            left = left[1:]
-        elif len(left) > 2 and (first == "timeout" or _RUN_IN.get(first) == left[1]):
-            left = left[2:]
+            start += 1
+        elif len(words) - start > 2 and (first == "timeout" or _RUN_IN.get(first) == words[start + 1]):
+            start += 2
         else:
-            return left
-    return left
+            break
+    return words[start:]
 
 
 def _named(words: list[str]) -> Iterator[str]:
