@@ -11,7 +11,7 @@ import pytest
 
 from tests.faults.killing import killed, unharmed
 from tests.faults.stage import Stage
-from tests.faults.stories import IN_PLACE, SESSION
+from tests.faults.stories import ENDING, IN_PLACE, SESSION
 from untilgreen.crash import CRASH_AT
 
 TWICE = f"""
@@ -88,3 +88,14 @@ def test_a_session_whose_start_and_whose_last_hook_die_ends_as_if_nothing_had_ha
     assert died == ["put:after:sessions#1", "append:before:RunFinished#1"]
     assert [outcome for outcome, _ in stage.ending()["runs"]] == ["converged"]
     assert stage.faults({"sessions": False}) == []
+
+
+def test_a_cancel_that_was_killed_after_its_word_is_finished_by_the_same_command(tmp_path: Path) -> None:
+    begin, cancel = ENDING.acts[:2]
+    stage = Stage(tmp_path / "killed", ENDING)
+    stage.finish(begin)
+
+    assert stage.finish(cancel, "append:before:Attached#1") == ["append:before:Attached#1"]
+
+    assert (stage.codes[-1], stage.ending()["runs"][0][0]) == (0, "cancelled")
+    assert stage.faults({}) == []

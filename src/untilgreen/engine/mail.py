@@ -36,12 +36,14 @@ async def deliver(folder: RunFolder, arrival: Arrival) -> str:
     )
 
 
-async def conclude(folder: RunFolder, store: Store) -> None:
+async def conclude(folder: RunFolder, store: Store) -> bool:
     """Bring a run that was told to end to its end, where nobody drives it and its directory is free."""
     state = await state_of(folder)
-    if state.ending is not None and state.outcome is None:
-        with suppress(JournalLocked, WorkspaceNotReady):
-            await drive(folder, store, UNATTENDED)
+    if state.ending is None or state.outcome is not None:
+        return False
+    with suppress(JournalLocked, WorkspaceNotReady):
+        return (await drive(folder, store, UNATTENDED)).outcome is not None
+    return False
 
 
 async def let_go_on(folder: RunFolder, resume: Resume) -> bool:

@@ -102,9 +102,10 @@ def _send(run: str, place: Place, arrival: Arrival, taken: str) -> int:
 
     async def send() -> str:
         refused = await deliver(folder, arrival)
-        if not refused:
-            await conclude(folder, store)
-        return refused
+        if refused and not isinstance(arrival, Stop | Cancel):
+            return refused
+        ended = await conclude(folder, store)  # also what one that was killed after its word left to do
+        return "" if ended else refused
 
     refused = anyio.run(send)
     if refused:
