@@ -102,7 +102,6 @@ class Stage:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=_listening,  # noqa: PLW1509 - two calls, to hear what a story sends
         ) as process:
             try:
                 out, err = process.communicate(stdin, timeout=PATIENCE_SECONDS)
@@ -233,12 +232,6 @@ class Stage:
         checked = subprocess.run(command, cwd=self.work, capture_output=True, text=True, check=False)
         said = (checked.stdout + checked.stderr).strip()
         return [f"git fsck: {said}"] if checked.returncode or said else []
-
-
-def _listening() -> None:
-    """What was ignored when a program began stays so, and nohup, or a script's `&`, ignores these."""
-    for each in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(each, signal.SIG_DFL)
 
 
 def _lines(out: str) -> Iterator[dict[str, Any]]:
