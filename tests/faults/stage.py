@@ -133,7 +133,8 @@ class Stage:
             if done.code != -signal.SIGKILL:
                 break
             died.append(crash)
-        self.codes.append(done.code)
+        late = bool(died) and not act.begins and done.code == ALREADY  # who died had done all of it
+        self.codes.append(0 if late else done.code)
         if done.code not in (UNHARMED if act.begins else (*UNHARMED, ALREADY)):
             self.trouble.append(f"exit code {done.code} after {died}: {done.err}")
         return died
