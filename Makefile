@@ -6,13 +6,14 @@ READY := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 AGENTS ?=
 FUZZ ?=
+DEFENCES ?=
 FUZZ_SECONDS ?= 20
 CODE := $(wildcard src tests bench)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 BENCHES := $(filter-out bench/_%,$(sort $(wildcard bench/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-sandbox test-agents soak fuzz check format bench reference picture clean
+.PHONY: help demo test test-browser test-sandbox test-agents soak defences fuzz check format bench reference picture clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,6 +50,9 @@ test-agents: $(READY) ## run real agents against a scripted model; AGENTS="claud
 
 soak: $(READY) ## the long versions: kill -9 at every named point, hundreds of races, floods; takes hours
 	$(BIN)/pytest tests/soak -q --inline-snapshot=disable
+
+defences: $(READY) ## take away one defence after another and see its tests go red; DEFENCES="lock git" only these
+	$(BIN)/python -m tests.defences.removing $(DEFENCES)
 
 # Needs a wheel of atheris for this Python, which there is for Linux; so it is no part of the dev group.
 fuzz: $(READY) ## break the parsers, each for FUZZ_SECONDS=20; FUZZ="spec output" only these

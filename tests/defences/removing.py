@@ -1,0 +1,153 @@
+"""`make defences`: take away one defence after another and see its tests go red.
+
+`python -m tests.defences.removing [WORDS …]` tries those whose area or fault has one of these words. Nothing
+here is touched: it happens in copies of the work tree, each with an environment of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import venv
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from time import monotonic
+
+from tests.defences.table import ROOT, Defence, defences
+
+AT_ONCE = 2
+FAILED = 1
+"""What pytest says when tests ran and some failed; not when there are none, or none can be read."""
+PATIENCE_SECONDS = 300
+COMMAND = """\
+#!{python}
+import sys
+from untilgreen.__main__ import main
+sys.exit(main())
+"""
+
+
+@dataclass
+class Copy:
+    """The work tree once more, with a Python that imports this copy and nothing of ours from elsewhere."""
+
+    folder: Path
+    changes: int = 0
+
+    def __post_init__(self) -> None:
+        listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+        for name in filter(None, names):
+            if (ROOT / name).is_file():
+                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, self.folder / name)
+        subprocess.run(["git", "init", "-q"], cwd=self.folder, check=True)
+        self.python = self._environment()
+
+    def _environment(self) -> Path:
+        """Ours comes first; of the place where the packages are only the packages are taken."""
+        home = self.folder / ".venv"
+        venv.create(home, with_pip=False, symlinks=True)
+        python = home / "bin" / "python"
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        places = [str(self.folder / "src"), sysconfig.get_path("purelib")]
+        (home / "lib" / version / "site-packages" / "copy.pth").write_text("\n".join(places))
+        script = home / "bin" / "untilgreen"
+        script.write_text(COMMAND.format(python=python))
+        script.chmod(0o755)
+        return python
+
+    def green(self, tests: Sequence[str]) -> bool:
+        """Whether all of these pass in the code as it is."""
+        return self._tested(tests)[0] == 0
+
+    def red(self, defence: Defence) -> str | None:
+        """Take it away, and put it back; what is wrong when its tests don't all fail."""
+        file = self.folder / defence.file
+        whole = file.read_text(encoding="utf-8")
+        if not defence.in_(whole):
+            return f"{defence.file} does not have it once"
+        self._put(file, whole.replace(defence.code, defence.without))
+        try:
+            return next(filter(None, (self._missed(test) for test in defence.tests)), None)
+        finally:
+            self._put(file, whole)
+
+    def _put(self, file: Path, text: str) -> None:
+        """With a time that no other content had, or Python would take what it compiled before."""
+        file.write_text(text, encoding="utf-8")
+        self.changes += 1
+        os.utime(file, (self.changes, self.changes))
+
+    def _missed(self, test: str) -> str | None:
+        code, said = self._tested([test])
+        if code == FAILED and " failed" in said:
+            return None
+        if " skipped" in said and " passed" not in said:
+            return f"{test} is skipped on this machine"
+        return f"{test} ends with exit code {code}: {said[-400:]}"
+
+    def _tested(self, tests: Sequence[str]) -> tuple[int, str]:
+        flags = ["-q", "--inline-snapshot=disable", "-p", "no:cacheprovider", "--tb=no", "--timeout=100"]
+        command = [str(self.python), "-m", "pytest", *flags, *tests]
+        done = subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS
+        )
+        return done.returncode, done.stdout + done.stderr
+
+
+def main(words: Sequence[str]) -> int:
+    """Try all, or those with one of the words, and print what became of each."""
+    chosen = [
+        each
+        for each in defences()
+        if not words or any(word.casefold() in f"{each.area} {each.against}".casefold() for word in words)
+    ]
+    if not chosen:
+        print(f"No defence has one of these words: {' '.join(words)}", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory(prefix="defences-") as folder:
+        copies = [Copy(Path(folder, str(number))) for number in range(AT_ONCE)]
+        tests = sorted({test for each in chosen for test in each.tests})
+        if not copies[0].green([*tests, "-n", str(AT_ONCE)]):
+            print("These tests are not all green with their defences: run make test.", file=sys.stderr)
+            return 2
+        blind = [each for each, fault in _tried(copies, chosen) if fault]
+    print(
+        f"{len(chosen) - len(blind)} of {len(chosen)} defences are missed by their tests when they are gone."
+    )
+    return int(bool(blind))
+
+
+def _tried(copies: list[Copy], chosen: Sequence[Defence]) -> Iterator[tuple[Defence, str | None]]:
+    free = SimpleQueue[Copy]()
+    for copy in copies:
+        free.put(copy)
+
+    def tried(defence: Defence) -> tuple[Defence, str | None, float]:
+        copy, begun = free.get(), monotonic()
+        try:
+            return defence, copy.red(defence), monotonic() - begun
+        finally:
+            free.put(copy)
+
+    with ThreadPoolExecutor(len(copies)) as pool:
+        for defence, fault, seconds in pool.map(tried, chosen):
+            print(
+                f"{'NOT RED' if fault else 'red'}  {defence.area}: {defence.against}  ({seconds:.0f} s)",
+                flush=True,
+            )
+            if fault:
+                print(f"    {fault}", flush=True)
+            yield defence, fault
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

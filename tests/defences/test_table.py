@@ -1,0 +1,46 @@
+"""The table of defences speaks of code and tests that there are; `make defences` tries each."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.defences.removing import Copy
+from tests.defences.table import ROOT, Defence, defences
+
+TABLE = tuple(defences())
+BY_NAME = pytest.mark.parametrize("defence", TABLE, ids=lambda each: f"{each.area}: {each.against}")
+
+
+@BY_NAME
+def test_a_defence_stands_in_the_code_once(defence: Defence) -> None:
+    text = (ROOT / defence.file).read_text(encoding="utf-8")
+
+    assert defence.in_(text), f"{defence.file} has it {text.count(defence.code)} times"
+    ast.parse(text.replace(defence.code, defence.without))
+
+
+@BY_NAME
+def test_a_defence_names_tests_that_there_are(defence: Defence) -> None:
+    assert defence.tests
+    for test in defence.tests:
+        file, _, name = test.partition("::")
+        function = name.partition("[")[0].rpartition("::")[2]
+        assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), test
+
+
+def test_names_are_not_used_twice() -> None:
+    names = [(each.area, each.against) for each in TABLE]
+
+    assert len(set(names)) == len(names)
+
+
+def test_without_its_defence_a_test_is_red_and_with_it_green(tmp_path: Path) -> None:
+    """One of them, for real: an event whose line was changed is read as if nothing had happened."""
+    seal = next(each for each in TABLE if each.against == "a flipped bit in the journal")
+    copy = Copy(tmp_path / "copy")
+
+    assert copy.red(seal) is None
+    assert copy.green(seal.tests)
