@@ -253,3 +253,45 @@ async def test_paths_of_the_copy_are_not_shown(project: Project) -> None:
 
     assert 'File "test_calc.py"' in verdict.excerpt
     assert str(project.private) not in verdict.excerpt
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "leads"),
+    [
+        ("lib.rs", "#[cfg(test)]\nmod tests {\n}\n", "$(echo planted)"),
+        ("pyproject.toml", "[tool.pytest]\nstrict = true\n", "#"),
+        ("setup.cfg", "[tool:pytest]\naddopts = --strict\n", "#"),
+    ],
+)
+async def test_a_link_in_place_of_a_file_that_is_put_back_in_part_leads_nowhere(
+    project: Project, tmp_path: Path, name: str, text: str, leads: str
+) -> None:
+    """We write outside of any sandbox: what the agent points a link at stays as it is."""
+    theirs = tmp_path / "profile"
+    theirs.write_text("of the user\n")
+    project.gates = (gate("true"),)
+    await project.begin({name: text})
+    write(project.root, {f"{leads}/x": "", name: None})
+    (project.root / name).symlink_to(f"{leads}/../../../../profile")
+
+    await project.after({})
+
+    assert theirs.read_text() == "of the user\n"
+
+
+async def test_a_link_that_became_a_directory_while_gates_ran_leads_nowhere_either(
+    project: Project, tmp_path: Path
+) -> None:
+    """The gates run the agent's code, and a copy is made of the tree from before."""
+    theirs = tmp_path / "home"
+    theirs.mkdir()
+    switch = "if test -L d; then rm d; mkdir d; touch d/.profile d/other; fi"
+    project.gates = (gate(f"{switch}; grep -q weak test_it.sh"),)
+    await project.begin({"test_it.sh": "strict\n", ".gitignore": ".profile\n"})
+    (project.root / "d").symlink_to(theirs)
+
+    verdict = await project.after({"test_it.sh": "weak\n"})
+
+    assert verdict.status == "fail"
+    assert (project.root / "d" / ".profile").exists()
+    assert list(theirs.iterdir()) == []

@@ -14,7 +14,7 @@ import pytest
 
 from untilgreen.core.model import Verdict
 from untilgreen.errors import ConfigError
-from untilgreen.gates.levels.contract import LARGEST_DATA
+from untilgreen.gates.levels.tree import LARGEST_DATA
 from untilgreen.plugins import registry
 from untilgreen.ports import Site
 
@@ -174,24 +174,60 @@ async def test_a_file_among_very_many_is_seen(project: Path, monkeypatch: pytest
     assert [found.endswith("249-middle-of-all.env") for found in ids(verdict)] == [True]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
-@pytest.mark.parametrize("trap", ["pipe", "device", "huge"])
-async def test_data_without_end_is_not_waited_for(project: Path, trap: str) -> None:
-    place = project / "package.json"
-    place.unlink()
+def trapped(place: Path, trap: str) -> None:
+    """Something in place of a file that can't be read to its end."""
     if trap == "pipe":
-        target = project.parent / "pipe"
-        os.mkfifo(target)
-        place.symlink_to(target)
+        os.mkfifo(place)
     elif trap == "device":
         place.symlink_to("/dev/zero")
+    elif trap == "nothing":
+        place.symlink_to("/dev/null")
     else:
         with place.open("wb") as file:
             file.truncate(LARGEST_DATA + 1)
 
+
+TRAPS = pytest.mark.parametrize("trap", ["pipe", "device", "nothing", "huge"])
+PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+
+
+@PIPES
+@TRAPS
+async def test_data_without_end_is_not_waited_for(project: Path, trap: str) -> None:
+    (project / "package.json").unlink()
+    trapped(project / "src" / "trap", trap)
+    (project / "package.json").symlink_to("src/trap")
+
     verdict = await check(project, min_level="L0", L0={"data": [{"file": "package.json", "has": "name"}]})
 
     assert ids(verdict) == ["L0 unreadable package.json"]
+    assert verdict.findings[0].message.startswith("It can't be read as data: it ")
+
+
+@PIPES
+@TRAPS
+async def test_a_file_to_compare_with_that_never_ends_is_not_waited_for(project: Path, trap: str) -> None:
+    """One that was not there when the run began, so that the agent made it."""
+    trapped(project / "wanted.txt", trap)
+    call = {"name": "it", "run": "true", "equals_file": "wanted.txt"}
+
+    verdict = await check(project, min_level="L2", L0=PASSING_L0, L1=PASSING_L1, L2={"cases": [call]})
+
+    assert ids(verdict) == ["L2 it: equals wanted.txt"]
+    assert verdict.findings[0].message.startswith("The file can't be read: it ")
+
+
+async def test_a_link_does_not_tell_what_is_outside_of_the_workspace(project: Path) -> None:
+    (project.parent / "keys.json").write_text('{"name": "top secret"}')
+    (project / "package.json").unlink()
+    (project / "package.json").symlink_to("../keys.json")
+    (project / "schema.json").write_text('{"properties": {"name": {"type": "integer"}}}')
+
+    rule = {"file": "package.json", "json_schema": "schema.json"}
+    verdict = await check(project, min_level="L0", L0={"data": [rule]})
+
+    assert ids(verdict) == ["L0 unreadable package.json"]
+    assert "top secret" not in str(verdict)
 
 
 async def test_a_directory_without_git_is_looked_at_as_it_is(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ class Copies:
         found = self._found
         async with self._made(name, found.paths | set(taken_out), found.hidden) as copy:
             for path, content in found.overlays.items():
-                await to_thread.run_sync((copy.path / path).write_bytes, content)
+                await to_thread.run_sync(_put, copy.path / path, content)
             yield copy
 
     @asynccontextmanager
@@ -90,17 +90,29 @@ def _anew(into: Path) -> None:
     into.mkdir(parents=True, mode=0o700)
 
 
+def _put(path: Path, content: bytes) -> None:
+    """In place of what lies there: a link of the agent's would lead out of the copy."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
+
+
 def _link(top: Path, into: Path, paths: Iterable[str]) -> None:
     for path in paths:
         name = path.rstrip("/")
         if CACHES & set(name.split("/")) or name.endswith((".pyc", ".pyo")):
             continue
         link = into / name
+        if not _real(link.parent).is_relative_to(_real(into)):
+            continue  # what is a directory now was a link out of the copy in the tree
         if link.is_dir() and not link.is_symlink() and not any(link.iterdir()):
             link.rmdir()  # a submodule, which an export leaves empty
         if not link.is_symlink() and not link.exists() and (top / name).exists():
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(top / name)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
 
 
 def _remove(path: Path) -> None:

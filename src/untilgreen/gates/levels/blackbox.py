@@ -16,7 +16,7 @@ from untilgreen.core.units import duration
 from untilgreen.errors import ConfigError
 from untilgreen.gates.levels.schema import against_schema
 from untilgreen.gates.levels.tests import DEFAULT_TIMEOUT
-from untilgreen.gates.levels.tree import Files
+from untilgreen.gates.levels.tree import Files, content
 from untilgreen.ports import Site
 from untilgreen.process.run import Ran, run
 from untilgreen.process.start import shell
@@ -109,7 +109,7 @@ def _wrong(case: Case, ran: Ran, site: Site) -> Iterator[tuple[str, str]]:
 
 def _equals(said: str, path: Path, name: str) -> Iterator[tuple[str, str]]:
     try:
-        wanted = path.read_text(encoding="utf-8")
+        wanted = content(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         yield f"equals {name}", f"The file can't be read: {error}."
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -15,7 +16,7 @@ from untilgreen.config import toml
 from untilgreen.core.model import Finding
 from untilgreen.errors import ConfigError
 from untilgreen.gates.levels.schema import against_schema
-from untilgreen.gates.levels.tree import Files, told
+from untilgreen.gates.levels.tree import Files, content, told
 from untilgreen.ports import Site
 
 STYLES = {
@@ -33,7 +34,6 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
 }
 _ABSENT = object()
-LARGEST_DATA = 20_000_000
 
 
 class DataRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -111,7 +111,7 @@ def _data(rule: DataRule, site: Site, files: Files) -> Iterator[Finding]:
     for name in found:
         path = told(name)
         try:
-            value = _read(files.root / name)
+            value = _read(files.root / name, files.root)
         except (OSError, ValueError, RecursionError) as error:
             yield Finding(id=f"unreadable {path}", message=f"It can't be read as data: {error}.", file=path)
             continue
@@ -145,12 +145,10 @@ def _reach(value: object, dotted: str) -> object:
     return value
 
 
-def _read(path: Path) -> Any:
-    if not path.is_file():  # a pipe, or a link to something without end
-        raise OSError("it is no plain file")
-    if path.stat().st_size > LARGEST_DATA:
-        raise OSError(f"it has more than {LARGEST_DATA:,} bytes")
-    data = path.read_bytes()
+def _read(path: Path, root: Path) -> Any:
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
+        raise OSError("it is a link that leads out of the workspace")
+    data = content(path)
     if path.suffix == ".toml":
         return toml.loads(data.decode("utf-8"))
     return msgspec.json.decode(data)

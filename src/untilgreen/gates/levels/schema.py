@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from untilgreen.errors import UserError
+from untilgreen.gates.levels.tree import content
 
 MOST = 20
 
@@ -20,7 +21,7 @@ def against_schema(value: Any, path: Path) -> list[str]:
         raise UserError(
             "`json_schema` needs the package jsonschema. Install it with: pip install 'untilgreen[schema]'"
         ) from error
-    schema = msgspec.json.decode(path.read_bytes())
+    schema = msgspec.json.decode(content(path))
     kind = jsonschema.validators.validator_for(schema)
     kind.check_schema(schema)
     errors = sorted(kind(schema).iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))

@@ -17,6 +17,7 @@ from untilgreen.process.start import shell
 
 # Into a file: what a command prints is handed back with its middle and its secrets left out.
 _LIST = "git -c core.fsmonitor=false ls-files -z -c -o --exclude-standard"
+LARGEST_DATA = 20_000_000
 _NOBODYS = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", "dist", "build", ".tox"})
 
 
@@ -41,6 +42,17 @@ class Files:
         """The paths that a pattern with `*`, `?` and `**` means."""
         wanted = _regex(pattern)
         return [path for path in self.paths if wanted.fullmatch(path)]
+
+
+def content(path: Path) -> bytes:
+    """What a file holds that an agent may have written, or an OSError that says why it is not looked at."""
+    if not path.exists():
+        raise FileNotFoundError("there is no such file")
+    if not path.is_file():  # a pipe, or a link to something without end
+        raise OSError("it is no plain file")
+    if path.stat().st_size > LARGEST_DATA:
+        raise OSError(f"it has more than {LARGEST_DATA:,} bytes")
+    return path.read_bytes()
 
 
 def told(path: str) -> str:
