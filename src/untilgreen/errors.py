@@ -44,6 +44,15 @@ class JournalLocked(JournalError):
     """Another process drives this run."""
 
 
+class RunGone(JournalError):
+    """Somebody removed the run after it was looked up (exit 2)."""
+
+    def __init__(self, run: str) -> None:
+        super().__init__(
+            f"Run {run} is not there any more: somebody has pruned it. `untilgreen list` shows the others."
+        )
+
+
 class JournalDamaged(JournalError):
     """A line of the journal is not what was written."""
 

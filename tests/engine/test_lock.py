@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from untilgreen.engine.lock import borrow, driving, hold, owner
-from untilgreen.errors import JournalError, JournalLocked
+from untilgreen.errors import JournalError, JournalLocked, RunGone
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes are those of POSIX")
 
@@ -229,11 +229,38 @@ def test_only_its_owner_can_read_the_lock(path: Path) -> None:
 
 def test_a_run_without_a_folder_can_not_be_locked(tmp_path: Path) -> None:
     with (
-        pytest.raises(JournalError, match="lock of run abc can't be opened"),
+        pytest.raises(RunGone, match="Run abc is not there any more"),
         hold(tmp_path / "gone" / "lock", run="abc", now=NOON),
     ):
         pass
     assert owner(tmp_path / "gone" / "lock") is None
+
+
+def test_a_lock_that_is_no_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / "lock").mkdir()
+    with (
+        pytest.raises(JournalError, match="lock of run abc can't be opened"),
+        hold(tmp_path / "lock", run="abc", now=NOON),
+    ):
+        pass
+
+
+@posix
+async def test_a_run_that_is_removed_while_its_lock_is_waited_for_is_not_driven(tmp_path: Path) -> None:
+    """The file that is locked then is not the one that others would lock."""
+    folder = tmp_path / "abc"
+    folder.mkdir()
+
+    async def drive() -> None:
+        with pytest.raises(RunGone, match="Run abc is not there any more"):
+            async with driving(folder / "lock", run="abc", now=NOON):
+                pass
+
+    async with anyio.create_task_group() as group:
+        with borrow(folder / "lock", run="abc"):
+            group.start_soon(drive)
+            await anyio.wait_all_tasks_blocked()
+            folder.rename(tmp_path / "gone")
 
 
 def test_who_only_leaves_a_word_is_no_driver_and_is_waited_for(path: Path) -> None:

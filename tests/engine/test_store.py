@@ -13,6 +13,7 @@ from platformdirs import user_state_path
 
 from untilgreen.core.events import RunStarted
 from untilgreen.core.model import Plan
+from untilgreen.engine import ids
 from untilgreen.engine.catalogue import Meta
 from untilgreen.engine.store import RunFolder, Store, default_state_dir, put
 from untilgreen.errors import UserError
@@ -320,6 +321,18 @@ def test_the_environment_names_the_state_directory(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setenv("UNTILGREEN_STATE_DIR", "")
     assert default_state_dir() == user_state_path("untilgreen", appauthor=False)
+
+
+def test_a_file_of_a_run_that_was_removed_tells_which_one(store: Store, project: Path) -> None:
+    run = store.create(NOW, workspace=project)
+    missing = str(run.path / "output" / "missing.txt")
+    assert ids.gone(missing) is None
+
+    store.forget(run)
+
+    assert ids.gone(missing) == run.id
+    assert ids.gone("missing.txt") is None
+    assert ids.gone(str(store.state_dir / "runs" / "no-run" / "missing.txt")) is None
 
 
 def test_a_file_is_put_as_a_whole_and_leaves_nothing_else(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from untilgreen.core.events import Cancelled, RunStarted
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import look
-from untilgreen.errors import JournalError
+from untilgreen.errors import JournalError, RunGone
 from untilgreen.journal.file import FileJournal
 from untilgreen.testing.world import World
 
@@ -57,6 +57,14 @@ def test_a_change_that_keeps_the_size_is_seen(run: RunFolder) -> None:
     run.journal.write_bytes(b"x" * run.journal.stat().st_size)
 
     with pytest.raises(JournalError):
+        look(run)
+
+
+def test_a_run_that_was_removed_is_not_called_damaged(run: RunFolder) -> None:
+    anyio.run(begin, run)
+    Store(run.path.parents[1]).forget(run)
+
+    with pytest.raises(RunGone, match=f"Run {run.id} is not there any more"):
         look(run)
 
 

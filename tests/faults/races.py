@@ -1,17 +1,26 @@
-"""Processes that all want to go on with the same run, at the same time."""
+"""Processes that want the same at the same time: a run to drive, its result, or its end."""
 
 from __future__ import annotations
 
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.faults.stage import Act, Stage, Story
 from tests.faults.stories import COUNTING, RUN
-from tests.surfaces.cli.helpers import COMMAND
+from tests.surfaces.cli.helpers import COMMAND, Done
 from untilgreen.core.events import Attached, RunFinished
 
 BEGUN = "append:after:RunStarted#1"
+MEETINGS: tuple[tuple[str, ...], ...] = (
+    ("apply {run}", "apply {run}", "diff {run}", "show {run}"),
+    ("apply {run} --undo", "apply {run} --undo", "steer {run} Mind", "list"),
+    ("fork {run}@1 --worktree", "fork {run}@1 --worktree", "follow {run}"),
+    ("fork {run}@1 --in-place", "fork {run}@1 --in-place", "why {run}"),
+    ("prune --keep 0d", "prune --keep 0d", "list", "show {run}", "follow {run}", "list", "apply {run}"),
+)
+"""What is said at once, one meeting after another; the first one each is done by at least one of them."""
 
 
 def race(folder: Path, *, times: int, at_once: int) -> list[str]:
@@ -26,26 +35,55 @@ def race(folder: Path, *, times: int, at_once: int) -> list[str]:
     return [*faults, *stage.trouble, *(f"{each} still runs" for each in stage.alive())]
 
 
-def _raced(stage: Stage, at_once: int) -> list[str]:
-    run = stage.runs[-1]
+def meet(folder: Path, *, times: int) -> list[str]:
+    """All that went wrong when people said several things about the result of a run at the same time."""
+    return [fault for turn in range(times) for fault in _met(folder / str(turn))]
+
+
+def _met(folder: Path) -> list[str]:
+    stage = Stage(folder, Story(name="meetings", agent=COUNTING, acts=()))
+    stage.play(Act(words=(*RUN, "--worktree")))
+    run, faults = stage.runs[0].name, list[str]()
+    for lines in MEETINGS:
+        ends = _said(stage, [line.format(run=run).split() for line in lines])
+        same = [end for line, end in zip(lines, ends, strict=True) if line == lines[0]]
+        faults += [f"nobody did {lines[0]}: {same}"] if all(end.code for end in same) else []
+        faults += [
+            f"{line}: {end}"
+            for line, end in zip(lines, ends, strict=True)
+            if end.code not in (0, 2) or "Traceback" in end.err or "damaged" in end.out
+        ]
+    return [*faults, *(f"{each.name} was not pruned" for each in stage.runs), *stage.faults({})]
+
+
+def _said(stage: Stage, commands: Sequence[Sequence[str]]) -> list[Done]:
+    """The ends of commands that began together."""
     racers = [
         subprocess.Popen(
-            [*COMMAND, "resume", run.name],
+            [*COMMAND, *words],
             cwd=stage.work,
             env=stage.env,
-            stdout=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for _ in range(at_once)
+        for words in commands
     ]
-    said = [(racer.communicate(timeout=100)[1], racer.returncode) for racer in racers]
+    printed = [racer.communicate(timeout=100) for racer in racers]
+    return [Done(racer.returncode, *texts) for racer, texts in zip(racers, printed, strict=True)]
+
+
+def _raced(stage: Stage, at_once: int) -> list[str]:
+    run = stage.runs[-1]
+    said = _said(stage, [("resume", run.name)] * at_once)
     events = stage.events(run)
     drove = sum(isinstance(event, Attached) for event in events)
+    driven = f"Run {run.name} is being driven by"
     return [
         *([f"{drove} drove"] if drove != 1 else []),
         *([] if isinstance(events[-1], RunFinished) else ["the run is not over"]),
-        *([] if any(code == 0 for _, code in said) else ["nobody came to its end"]),
-        *(f"exit code {code}: {words}" for words, code in said if code not in (0, 2)),
-        *(words for words, code in said if code == 2 and f"Run {run.name} is being driven by" not in words),
+        *([] if any(end.code == 0 for end in said) else ["nobody came to its end"]),
+        *(f"exit code {end.code}: {end.err}" for end in said if end.code not in (0, 2)),
+        *(end.err for end in said if end.code == 2 and driven not in end.err),
     ]

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.faults.floods import flooded
-from tests.faults.races import race
+from tests.faults.races import meet, race
 from tests.faults.stage import Act, Stage, Story
 from tests.faults.stories import COUNTING, MAKING, RUN, waits_for_approval
 from tests.surfaces.cli.helpers import COMMAND, eventually, git
@@ -58,6 +58,10 @@ def waiting(stage: Stage) -> str:
 
 def test_of_processes_that_resume_a_run_at_once_exactly_one_drives(tmp_path: Path) -> None:
     assert race(tmp_path, times=2, at_once=3) == []
+
+
+def test_what_people_say_at_once_is_done_by_one_and_understood_by_the_others(tmp_path: Path) -> None:
+    assert meet(tmp_path, times=1) == []
 
 
 def test_a_driver_that_is_stopped_keeps_its_run_and_goes_on(tmp_path: Path) -> None:

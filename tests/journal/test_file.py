@@ -378,14 +378,17 @@ async def test_a_listener_hears_of_damage(path: Path) -> None:
 async def test_a_listener_hears_when_the_journal_was_cut_or_removed(path: Path) -> None:
     await written(path)
     whole = content(path)
-    harms: list[Callable[[], None]] = [lambda: put(path, whole[:100]), lambda: remove(path)]
-    for harm in harms:
+    harms: list[tuple[Callable[[], None], str]] = [
+        (lambda: put(path, whole[:100]), "became shorter while it was read"),
+        (lambda: remove(path), f"Run {path.parent.name} is not there any more"),
+    ]
+    for harm, sentence in harms:
         put(path, whole)
         listener = FileJournal(path).follow(0)
         for number in (1, 2, 3):
             assert await anext(listener) == note(number)
         harm()
-        with pytest.raises(JournalError, match="while it was read"):
+        with pytest.raises(JournalError, match=sentence):
             await anext(listener)
 
 

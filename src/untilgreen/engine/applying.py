@@ -28,6 +28,7 @@ from untilgreen.workspace.open import git_root, open_workspace
 from untilgreen.workspace.restoring import Intents
 
 BEFORE = "before-apply"
+_APPLIED = "applied.json"
 
 
 class Applied(Struct, frozen=True, kw_only=True):
@@ -68,25 +69,28 @@ async def apply_result(
 
 
 def _remember(folder: RunFolder, note: _Note) -> None:
-    put(folder.path / "applied.json", msgspec.json.encode(note))
+    put(folder.path / _APPLIED, msgspec.json.encode(note))
 
 
 async def take_back(state: RunState, folder: RunFolder, store: Store) -> Restoration:
     """Undo the last apply of a run; what somebody changed since stays as it is."""
-    file = folder.path / "applied.json"
+    start = Path(state.plan.workspace[wiring.START])
+    with DirectoryClaim(await git_root(start) or start, run=folder.id, state_dir=store.state_dir):
+        note = _remembered(folder)
+        workspace = await _users_files(state, folder)
+        done = await workspace.restore(note.before, note.after)
+        (folder.path / _APPLIED).unlink()
+    return done
+
+
+def _remembered(folder: RunFolder) -> _Note:
     try:
-        note = msgspec.json.decode(file.read_bytes(), type=_Note)
+        return msgspec.json.decode((folder.path / _APPLIED).read_bytes(), type=_Note)
     except (FileNotFoundError, ValueError):
         raise UserError(
             f"Nothing of run {folder.id} was applied, so there is nothing to undo. "
             f"Apply it with `untilgreen apply {folder.id}`."
         ) from None
-    start = Path(state.plan.workspace[wiring.START])
-    with DirectoryClaim(await git_root(start) or start, run=folder.id, state_dir=store.state_dir):
-        workspace = await _users_files(state, folder)
-        done = await workspace.restore(note.before, note.after)
-    file.unlink()
-    return done
 
 
 async def _users_files(state: RunState, folder: RunFolder) -> GitWorkspace:

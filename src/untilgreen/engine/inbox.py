@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from untilgreen.core.receive import Arrival
 from untilgreen.engine.store import RunFolder, put
-from untilgreen.errors import JournalError, UserError
+from untilgreen.errors import JournalError, RunGone, UserError
 
 LARGEST = 1_000_000
 """Bytes; whatever is larger is no command."""
@@ -44,6 +44,8 @@ def send(folder: RunFolder, arrival: Arrival) -> Path:
     path = folder.inbox / _name(arrival.at)
     try:
         put(path, data)
+    except FileNotFoundError:
+        raise RunGone(folder.id) from None
     except OSError as error:
         raise JournalError(
             f"Nothing can be sent to run {folder.id}, its inbox {folder.inbox} can't be written: "

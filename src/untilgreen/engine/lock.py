@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from untilgreen.errors import JournalError, JournalLocked
+from untilgreen.errors import JournalError, JournalLocked, RunGone
 from untilgreen.process.flock import is_free, lock
 
 PATIENCE_SECONDS = 20.0
@@ -40,6 +40,7 @@ def hold(path: Path, *, run: str, now: float) -> Iterator[None]:
     with _opened(path, run) as descriptor:
         if not _acquire(descriptor):
             raise JournalLocked(_occupied(run, _introduced(path)))
+        _check_there(descriptor, path, run)
         with _introduction(descriptor, now):
             yield
 
@@ -57,6 +58,7 @@ async def driving(path: Path, *, run: str, now: float) -> AsyncIterator[None]:
                 free = _acquire(descriptor)
         if not free:
             raise JournalLocked(_occupied(run, _introduced(path)))
+        _check_there(descriptor, path, run)
         with _introduction(descriptor, now):
             yield
 
@@ -67,6 +69,7 @@ def borrow(path: Path, *, run: str) -> Iterator[None]:
     with _opened(path, run) as descriptor:
         if not _acquire(descriptor):
             raise JournalLocked(_occupied(run, _introduced(path)))
+        _check_there(descriptor, path, run)
         os.ftruncate(descriptor, 0)  # a driver that was killed has left its name
         yield
 
@@ -90,6 +93,8 @@ def owner(path: Path) -> Owner | None:
 def _opened(path: Path, run: str) -> Iterator[int]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        raise RunGone(run) from None
     except OSError as error:
         raise JournalError(
             f"The lock of run {run} can't be opened, {path}: {error.strerror}. Mend that and try again."
@@ -108,6 +113,16 @@ def _acquire(descriptor: int) -> bool:
         if not is_free(descriptor):
             return False
     return False
+
+
+def _check_there(descriptor: int, path: Path, run: str) -> None:
+    """Whoever held the lock before may have removed the run, with this file."""
+    try:
+        there = os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        there = False
+    if not there:
+        raise RunGone(run)
 
 
 @contextmanager

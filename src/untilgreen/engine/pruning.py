@@ -22,7 +22,7 @@ from untilgreen.engine.places import COMMIT, REPOSITORY, TREE, in_worktree
 from untilgreen.engine.store import RunFolder, Store
 from untilgreen.engine.told import told
 from untilgreen.engine.trees import workspace_of
-from untilgreen.errors import JournalError, JournalLocked, WorkspaceNotReady
+from untilgreen.errors import JournalError, JournalLocked, RunGone, WorkspaceNotReady
 from untilgreen.journal.file import FileJournal
 from untilgreen.workspace.claim import DirectoryClaim
 from untilgreen.workspace.ground import find_ground
@@ -78,13 +78,15 @@ async def prune(folder: RunFolder, store: Store, rules: Rules, *, newest: bool) 
             return await _prune(folder, store, rules, newest=newest)
     except JournalLocked:
         return Pruned(run=folder.id, action="kept", why="is being driven")
+    except RunGone:
+        return Pruned(run=folder.id, action="kept", why="was removed by somebody else meanwhile")
     except _Kept as reason:
         return Pruned(run=folder.id, action="kept", why=str(reason), told=reason.told)
 
 
 async def discard(folder: RunFolder) -> None:
     """Forget a run that could not begin; one that has begun stays, and so does one that is just driven."""
-    with suppress(JournalLocked), lock.borrow(folder.lock, run=folder.id):
+    with suppress(JournalLocked, RunGone), lock.borrow(folder.lock, run=folder.id):
         if not any(isinstance(event, Attached) for event in await FileJournal(folder.journal).events()):
             await worktrees.remove((await state_of(folder)).plan, folder)
             shutil.rmtree(folder.path)

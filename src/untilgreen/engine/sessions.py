@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from untilgreen.core.state import RunState
 from untilgreen.core.step import AwaitTurn, next_step
+from untilgreen.engine import ids
 from untilgreen.engine.store import RunFolder, Store, put
 from untilgreen.engine.told import told
 from untilgreen.errors import JournalError, UserError, WorkspaceNotReady
@@ -76,7 +77,7 @@ def notes(store: Store) -> Iterator[Note]:
 
 def folder_of(store: Store, note: Note) -> RunFolder:
     """Where the run of a note is kept."""
-    return RunFolder(store.state_dir / "runs" / note.run)
+    return RunFolder(store.state_dir / ids.RUNS / note.run)
 
 
 def check_free(top: Path, store: Store, *, besides: str) -> None:

@@ -133,7 +133,7 @@ class Store:
     def __init__(self, state_dir: Path | None = None) -> None:
         """Without a directory it is `UNTILGREEN_STATE_DIR`, or where this system keeps such things."""
         self.state_dir = state_dir.absolute() if state_dir else default_state_dir()
-        self._runs = self.state_dir / "runs"
+        self._runs = self.state_dir / ids.RUNS
 
     def create(
         self, now: float, *, workspace: Path, git_root: Path | None = None, title: str = ""

@@ -13,7 +13,7 @@ from untilgreen.core.fold import fold
 from untilgreen.core.state import RunState
 from untilgreen.core.step import undecided
 from untilgreen.engine.store import RunFolder
-from untilgreen.errors import JournalError
+from untilgreen.errors import JournalError, RunGone
 from untilgreen.journal.codec import End
 from untilgreen.journal.disk import read
 from untilgreen.journal.durable import identity
@@ -43,6 +43,8 @@ def look(folder: RunFolder) -> Told:
     with _no_collecting():
         events, end = read(folder.journal)
         state = fold(events)
+    if state is None and not folder.path.exists():
+        raise RunGone(folder.id)
     if state is None:
         raise JournalError(f"The journal of run {folder.id} is empty. Start a new run with `untilgreen run`.")
     found = Told(state, end)

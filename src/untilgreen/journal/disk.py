@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from untilgreen.core.events import Event
-from untilgreen.errors import JournalError
+from untilgreen.errors import JournalError, RunGone
 from untilgreen.journal.codec import End, decode
 
 
@@ -21,7 +21,7 @@ def read(path: Path, end: End = End()) -> tuple[list[Event], End]:  # noqa: B008
             data = file.read()
     except FileNotFoundError:
         if end.size:
-            raise JournalError(f"{path} was removed while it was read.") from None
+            raise RunGone(path.parent.name) from None
         return [], end
     except OSError as error:
         raise JournalError(f"{path} can't be read: {error.strerror}. Mend that and try again.") from error

@@ -14,10 +14,12 @@ from untilgreen.errors import (
     ConfigError,
     JournalError,
     JournalLocked,
+    RunGone,
     UnknownPlugin,
     UntilgreenError,
     UserError,
     nearest,
+    only,
 )
 from untilgreen.surfaces.cli.say import complain, settled_streams
 
@@ -116,7 +118,7 @@ def _call(arguments: list[str]) -> int:
         verb = arguments[0] if arguments and arguments[0] in VERBS else ""
         complain(_said(error, arguments), f"untilgreen {verb} --help".replace("  ", " "))
         return USAGE
-    except (UserError, JournalLocked) as error:
+    except (UserError, JournalLocked, RunGone) as error:
         complain(str(error), _help_for(error))
         return USAGE
     except AgentUnavailable as error:
@@ -177,11 +179,16 @@ def _with_stdin_named(arguments: list[str]) -> list[str]:
 
 
 def _defect(error: Exception) -> int:
-    cause: BaseException = error
+    from untilgreen.engine import ids
+
+    cause = only(error)
     seen: set[int] = set()
     while cause.__cause__ is not None and id(cause) not in seen:
         seen.add(id(cause))
         cause = cause.__cause__
+    if isinstance(cause, FileNotFoundError) and (run := ids.gone(os.fspath(cause.filename or ""))):
+        complain(str(RunGone(run)))  # between two of its looks; not worth a lock for who only reads
+        return USAGE
     ours = isinstance(error, UntilgreenError)
     complain(str(error) if ours else f"a defect in untilgreen: {type(cause).__name__}: {cause}")
     if os.environ.get("UNTILGREEN_DEBUG"):

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from untilgreen.engine.catalogue import Row
 from untilgreen.engine.store import RunFolder
-from untilgreen.errors import JournalError
+from untilgreen.errors import JournalError, RunGone
 from untilgreen.surfaces.bars import spark
 from untilgreen.surfaces.cli.options import HERE, Json, Place
 from untilgreen.surfaces.cli.say import ascii_only, out, out_json, room, version_line
@@ -45,6 +45,8 @@ def list_runs(
 def _show(folder: RunFolder, look: Callable[[RunFolder], Row], *, json: bool, plain: bool) -> None:
     try:
         row = look(folder)
+    except RunGone:
+        return
     except JournalError as error:
         if json:
             _as_json(folder, None, "damaged", str(error))
