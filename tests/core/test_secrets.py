@@ -94,6 +94,17 @@ def test_a_secret_in_pieces_is_cut_out_like_a_whole_one(data: st.DataObject) -> 
     assert b"".join(map(strainer.take, chunks)) + strainer.close() == SECRETS.cut_bytes(raw)
 
 
+@pytest.mark.parametrize("end", [b"", b", there", b"-----"])
+@pytest.mark.parametrize("secret", ["hunter2-hunter2", PASSWORD, *TOKENS])
+def test_a_secret_in_two_pieces_is_cut_out_wherever_it_was_cut(secret: str, end: bytes) -> None:
+    raw = b"see -----" + secret.encode() + end
+    for place in range(len(raw)):
+        strainer = Strainer(SECRETS)
+        passed = strainer.take(raw[:place]) + strainer.take(raw[place:]) + strainer.close()
+
+        assert passed == SECRETS.cut_bytes(raw)
+
+
 @pytest.mark.parametrize("token", ["hunter2-hunter2", TOKENS[0]])
 @pytest.mark.parametrize("back", [0, 5, 200])
 def test_an_endless_line_is_passed_on_and_nothing_in_it_slips_through(token: str, back: int) -> None:
@@ -103,6 +114,37 @@ def test_an_endless_line_is_passed_on_and_nothing_in_it_slips_through(token: str
 
     assert len(passed) > LONGEST
     assert token.encode() not in passed + strainer.close()
+
+
+@pytest.mark.parametrize("first", ["A_TOKEN", "Z_TOKEN"])
+def test_of_a_secret_that_begins_with_another_one_nothing_is_left(first: str) -> None:
+    secrets = Secrets({first: "hunter2-hunter2", "M_TOKEN": "hunter2-hunter2-and-more"})
+
+    assert secrets.cut("hunter2-hunter2-and-more") == "[M_TOKEN was cut out]"
+    assert secrets.name("hunter2-hunter2-and-more") == "${M_TOKEN}"
+
+
+def test_a_secret_that_ends_as_it_begins_is_not_cut_in_two() -> None:
+    secrets = Secrets({"MY_PASSWORD": "!a! secret !a!"})
+    strainer = Strainer(secrets)
+
+    passed = strainer.take(b"it is !a! secret !a!") + strainer.take(b", see") + strainer.close()
+
+    assert passed == b"it is [MY_PASSWORD was cut out], see"
+
+
+def test_a_value_that_is_no_text_is_a_secret_too() -> None:
+    value = b"caf\xe9-caf\xe9"
+
+    cut = Secrets({"MY_PASSWORD": value.decode("utf-8", "surrogateescape")}).cut_bytes(b"it is " + value)
+
+    assert cut == b"it is [MY_PASSWORD was cut out]"
+
+
+def test_a_private_key_whose_end_is_missing_is_cut_out() -> None:
+    begun = KEY_BLOCK.partition("AAAA")[0]
+
+    assert SECRETS.cut(f"see {begun}") == "see [a token was cut out]"
 
 
 def test_ordinary_lines_are_not_held_back() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 
@@ -31,12 +32,14 @@ from untilgreen.core.exits import exit_code
 from untilgreen.core.fold import fold
 from untilgreen.core.model import ErrorClass, GateSpec
 from untilgreen.core.receive import Answer, Cancel, Pause, Resume, Steer, Stop
+from untilgreen.core.secrets import Secrets
 from untilgreen.engine.bus import Bus
+from untilgreen.engine.parts import NoFiles
 from untilgreen.engine.runner import Runner
 from untilgreen.engine.seat import TERMINAL, UNATTENDED
 from untilgreen.errors import AgentUnavailable, JournalError, PluginFailed
 from untilgreen.journal.memory import MemoryJournal
-from untilgreen.ports import Desk, Site
+from untilgreen.ports import Activity, Desk, Site
 from untilgreen.testing.doubles import MARK
 from untilgreen.testing.journals import Crash
 from untilgreen.testing.workspaces import MemoryWorkspace
@@ -113,6 +116,38 @@ async def test_driving_a_finished_run_again_changes_nothing() -> None:
 
     assert again == first
     assert list(await world.journal.events()) == before
+
+
+class Telling(NoFiles):
+    """Keeps what an agent shows."""
+
+    def __init__(self) -> None:
+        self.shown: list[Activity] = []
+
+    def report(self, lap: int, activity: Activity) -> None:
+        self.shown.append(activity)
+
+
+class Leaking:
+    """An agent that shows and says what it should keep to itself."""
+
+    async def work(self, brief: Brief, desk: Desk) -> Reply:
+        desk.report(Activity(kind="text", text="I use hunter2-hunter2"))
+        return Reply(text="I used hunter2-hunter2")
+
+
+async def test_neither_journal_nor_activity_nor_listeners_get_a_secret() -> None:
+    world, files = World("a", agents={"one": Leaking()}, limits=Limits(iterations=1)), Telling()
+    secrets = Secrets({"API_TOKEN": "hunter2-hunter2"})
+    world.parts = dataclasses.replace(world.parts, secrets=secrets, files=files)
+    await world.start()
+
+    await world.runner().drive()
+
+    assert files.shown == [Activity(kind="text", text="I use [API_TOKEN was cut out]")]
+    for events in (await world.journal.events(), world.heard):
+        (ended,) = [event for event in events if isinstance(event, TurnEnded)]
+        assert ended.reply.text == "I used [API_TOKEN was cut out]"
 
 
 async def test_an_empty_journal_is_no_run() -> None:

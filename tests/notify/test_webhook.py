@@ -89,6 +89,25 @@ async def test_a_server_that_refuses_is_said_without_the_secret_part_of_its_addr
         await Webhook(url=f"{server.url}/s3cret").notify(*ended)
 
 
+@pytest.mark.parametrize(
+    ("path", "headers"), [("/s3cret\x7f", {}), ("", {"Authorization": "s3cret\n\nx"}), ("/s3cret x", {})]
+)
+async def test_an_address_or_a_header_that_can_not_be_sent_is_not_repeated(
+    ended: Ended,
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    headers: dict[str, str],
+) -> None:
+    monkeypatch.setattr(webhook, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setenv("HOOK_URL", server.url + path)
+
+    with pytest.raises(UntilgreenError, match="look at its address and its headers") as caught:
+        await Webhook(url="${HOOK_URL}", headers=headers).notify(*ended)
+
+    assert "s3cret" not in str(caught.value)
+
+
 async def test_a_variable_that_is_not_set_is_said(ended: Ended) -> None:
     with pytest.raises(UntilgreenError, match="the variable NO_SUCH_HOOK is not set"):
         await Webhook(url="${NO_SUCH_HOOK}").notify(*ended)

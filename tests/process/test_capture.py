@@ -120,6 +120,18 @@ def test_all_three_take_the_same_output(tmp_path: Path) -> None:
     assert (output.ends.text(), lines) == ("one\ntwo", ["one", "two"])
 
 
+def test_none_of_the_three_gets_a_secret_that_comes_in_two_pieces(tmp_path: Path) -> None:
+    lines: list[str] = []
+    secrets = Secrets({"API_TOKEN": "hunter2-hunter2"})
+    with Output(tmp_path / "kept", lines.append, 100, secrets) as output:
+        output.take(b"one hunter2-")
+        output.take(b"hunter2 two")
+
+    clean = "one [API_TOKEN was cut out] two"
+    assert (tmp_path / "kept").read_text() == clean
+    assert (output.ends.text(), lines) == (clean, [clean])
+
+
 def test_a_listener_that_failed_is_not_called_again_but_the_file_is_put_in_order(tmp_path: Path) -> None:
     calls: list[str] = []
 

@@ -127,6 +127,16 @@ async def test_variables_come_on_top_of_ours_and_the_child_knows_where_it_runs(
     assert named.stdout.splitlines()[2] == "abc"
 
 
+async def test_neither_stream_tells_a_secret_of_ours_or_one_that_the_command_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OUR_TOKEN", "hunter2-hunter2")
+    script = shell('echo "$OUR_TOKEN $ITS_TOKEN"; echo "$OUR_TOKEN $ITS_TOKEN" >&2')
+    ran = await run(script, cwd=tmp_path, env={"ITS_TOKEN": "swordfish-swordfish"})
+
+    assert ran.stdout == ran.stderr == "[OUR_TOKEN was cut out] [ITS_TOKEN was cut out]\n"
+
+
 async def test_a_missing_program_is_exit_code_127(tmp_path: Path) -> None:
     ran = await run(["/no/such/program"], cwd=tmp_path)
 

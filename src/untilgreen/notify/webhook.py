@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
@@ -67,8 +67,10 @@ class Webhook:
         except HTTPError as error:
             with error:
                 return f"answered {error.code} {error.reason}"
-        except (URLError, OSError, HTTPException, ValueError) as error:
+        except OSError as error:
             return f"could not be reached: {getattr(error, 'reason', error)}"
+        except (HTTPException, ValueError) as error:  # whose words repeat the address or a header
+            return f"could not be asked ({type(error).__name__}): look at its address and its headers"
 
 
 def _expanded(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from untilgreen.core.model import Verdict
 from untilgreen.errors import ConfigError
 from untilgreen.gates.levels.tree import LARGEST_DATA
 from untilgreen.plugins import registry
-from untilgreen.ports import Site
+from untilgreen.ports import Mount, Site, Walls
 
 pytestmark = pytest.mark.anyio
 PYTHON = sys.executable
@@ -36,11 +37,15 @@ PASSING_L0: dict[str, Any] = {"required": ["README.md"]}
 PASSING_L1: dict[str, Any] = {"run": ["true"]}
 
 
-async def check(root: Path, **options: Any) -> Verdict:
+async def check(root: Path, walls: Walls | None = None, **options: Any) -> Verdict:
     gate = registry.create("gate", "levels", options).object
-    verdict = await gate.check(Site(root=root))
+    verdict = await gate.check(Site(root=root, walls=walls))
     assert isinstance(verdict, Verdict)
     return verdict
+
+
+def called(script: str, place: Path) -> None:
+    subprocess.run(["sh", "-ec", script], cwd=place, check=True)
 
 
 def ids(verdict: Verdict) -> list[str]:
@@ -236,6 +241,27 @@ async def test_a_directory_without_git_is_looked_at_as_it_is(tmp_path: Path) -> 
     (tmp_path / "node_modules" / "y.log").write_text("")
 
     assert ids(await check(tmp_path, min_level="L0", L0={"forbidden": ["*.log"]})) == ["L0 forbidden x.log"]
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed: make test-sandbox")
+async def test_a_repository_that_the_agent_made_starts_nothing_outside_of_the_sandbox(project: Path) -> None:
+    """Git fetches an object that it misses with the program that the repository names."""
+    escaped = project.parent / f"{project.name}-escaped"
+    planted = f"""
+mkdir d; echo '*.x' > d/.gitignore; git add d; git update-index --skip-worktree d/.gitignore
+rm -rf d/.gitignore .git/objects/??; touch d/new; touch {escaped}; rm {escaped}
+git config core.repositoryformatversion 1; git config extensions.partialClone evil
+git config remote.evil.promisor true; git config remote.evil.url ssh://host/there
+git config core.sshCommand 'touch ran {escaped}; false'
+"""
+    called(planted, project)
+    inside = Walls(mounts=(Mount(path=project, way="write"),))
+
+    verdict = await check(project, inside, min_level="L0", L0={"forbidden": ["new"]})
+
+    assert (project / "ran").exists(), "git starts nothing, so nothing is proven"
+    assert ids(verdict) == ["L0 forbidden d/new"]
+    assert not escaped.exists()
 
 
 async def test_json_schemas_are_held_to(project: Path) -> None:

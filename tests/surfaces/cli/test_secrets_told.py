@@ -61,7 +61,9 @@ def test_a_secret_in_a_gate_is_in_no_plan_and_no_check(cli: Cli) -> None:
     gates = (*gate, "-g", f"test '{SECRET}' = \"$SERVICE_TOKEN\"")
     for flags in ((), ("--json",)):
         check = cli("check", *gates, *flags, env=VARIABLES)
-        plan = cli("plan", f"Log in with {SECRET}.", "-a", cli.agent("true"), *gates, *flags, env=VARIABLES)
+        plan = cli(
+            "plan", f"Log in with {SECRET}.", "-a", f"cmd:true {SECRET}", *gates, *flags, env=VARIABLES
+        )
 
         config = cli("config", "show", f"Log in with {TOKEN}.", *gates, *flags, env=VARIABLES)
 

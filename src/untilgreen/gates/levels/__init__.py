@@ -52,7 +52,7 @@ class LevelsGate:
 
     async def check(self, workspace: Site) -> Verdict:
         """Level by level, from the bottom."""
-        files = await Files.of(workspace.root)
+        files = await Files.of(workspace)
         asked = ORDER[: ORDER.index(self.min_level) + 1]
         passed, lines = 0, []
         for level in ORDER:

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from anyio import to_thread
 
+from untilgreen.ports import Mount, Site
 from untilgreen.process.run import run
 from untilgreen.process.start import shell
 
@@ -29,11 +30,16 @@ class Files:
     paths: tuple[str, ...]
 
     @classmethod
-    async def of(cls, root: Path) -> Files:
-        """What git lists, where there is git; else everything but the usual leftovers."""
+    async def of(cls, site: Site) -> Files:
+        """What git lists, where there is git; else everything but the usual leftovers.
+
+        The repository may be one that the agent made, whose settings can have git start anything.
+        """
+        root = site.root
         with TemporaryDirectory() as folder:
-            listing = Path(folder, "listing")
-            ran = await run(shell(f"{_LIST} > {shlex.quote(str(listing))}"), cwd=root)
+            listing = _real(folder) / "listing"
+            walls = site.walls and site.walls.opened(Mount(path=listing.parent, way="write"))
+            ran = await run(shell(f"{_LIST} > {shlex.quote(str(listing))}"), cwd=root, walls=walls)
             if ran.ok:
                 return cls(root, tuple(await to_thread.run_sync(_listed, root, listing)))
         return cls(root, tuple(await to_thread.run_sync(_walked, root)))
@@ -58,6 +64,10 @@ def content(path: Path) -> bytes:
 def told(path: str) -> str:
     """A path as text that fits into an event, whatever bytes it is made of."""
     return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def _real(path: str) -> Path:
+    return Path(os.path.realpath(path))
 
 
 def _listed(root: Path, listing: Path) -> list[str]:
