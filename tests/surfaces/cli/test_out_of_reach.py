@@ -168,6 +168,27 @@ def test_what_a_person_decides_is_refused_inside_of_a_real_turn(cli: Cli) -> Non
     assert [line for line in said.splitlines() if line.isdigit()] == ["2"] * len(calls)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody adopts what leaves its family")
+@pytest.mark.parametrize("how", ["a clean environment", "a family of its own"])
+def test_an_agent_that_hides_where_it_comes_from_is_refused_as_well(cli: Cli, how: str) -> None:
+    names = ("PATH", "HOME", "LANG", "UNTILGREEN_STATE_DIR")
+    clean = " ".join(
+        ["env", "-i", *(f'{name}="${name}"' for name in names), sys.executable, "-m", "untilgreen"]
+    )
+    call = f"{clean} answer @last approve --as ann > {cli.tmp}/draft 2>&1; mv {cli.tmp}/draft {cli.tmp}/said"
+    write(cli.tmp, {"call.sh": f"sleep 0.3\n{call}\n"})
+    begin = f"sh {cli.tmp}/call.sh" if how == "a clean environment" else f"(setsid sh {cli.tmp}/call.sh &)"
+    agent = cli.agent(f"cat > /dev/null\n{begin}\nuntil test -e {cli.tmp}/said; do sleep 0.1; done\n")
+    sign_off = "gates.sign-off={kind='approval', people=['ann']}"
+
+    done = cli("run", "Mend it.", "-a", agent, "--max-iterations", "1", "--set", sign_off, "--no-input")
+
+    said = (cli.tmp / "said").read_text()
+    assert f"is used by people, not by an agent, and run {cli.ids[0]} has started this" in said
+    assert done.code == 5, done.err
+    assert not [event for event in cli.journal(cli.ids[0]) if event["type"] == "Approved"]
+
+
 def test_an_agent_takes_no_run_out_of_its_session(
     cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:

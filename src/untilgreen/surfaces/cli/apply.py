@@ -52,7 +52,7 @@ def apply(
     Only files are written: your index, HEAD and branches stay. Where you and the run changed the same lines,
     they are shown, nothing is written, and the exit code is 1.
     """
-    refuse_agents("apply")
+    refuse_agents("apply", place.store().state_dir)
     name, lap, second = laps(run)
     if second is not None or (undo and (lap is not None or dry_run or markers)):
         raise UserError(

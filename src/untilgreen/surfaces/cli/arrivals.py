@@ -92,7 +92,7 @@ def answer(
     argument
         What the choice needs: the lap for rollback, the name for agent, the path for allow.
     """
-    refuse_agents("answer")
+    refuse_agents("answer", place.store().state_dir)
     reply = Answer(at=time.time(), by=as_ or me(), choice=choice, argument=argument, note=note)
     return _send(run, place, reply, "has its answer")
 

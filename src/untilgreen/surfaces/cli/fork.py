@@ -62,7 +62,7 @@ def fork(
     number, snapshot = lap_number(state, lap or BEST), snapshot_of(state, lap or BEST)
     loaded = spec.load_over(spec_of(state), start_of(state), task)
     if loaded.spec.workspace["mode"] != WORKTREE:
-        refuse_agents("fork --in-place")
+        refuse_agents("fork --in-place", place.store().state_dir)
     steer = Steer(at=time.time(), by=me(), id=secrets.token_hex(8), note=note) if note else None
 
     async def begin() -> RunFolder:

@@ -50,7 +50,7 @@ def install(
     agent
         claude, codex, gemini, qwen, copilot or opencode.
     """
-    refuse_agents("install")
+    refuse_agents("install", place.store().state_dir)
     if deadline < SHORTEST:
         raise UserError(f"--deadline {deadline} is too short. Give the gates {SHORTEST} seconds or more.")
     target = target_of(agent)
@@ -74,7 +74,7 @@ def uninstall(
     agent
         claude, codex, gemini, qwen, copilot or opencode.
     """
-    refuse_agents("uninstall")
+    refuse_agents("uninstall", place.store().state_dir)
     target = target_of(agent)
     root = target.root(_project(place, project=project, user=user))
     return _change(removed(target, root), None, dry_run=dry_run)

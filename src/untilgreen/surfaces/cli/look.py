@@ -6,6 +6,7 @@ import getpass
 import os
 import shutil
 import sys
+from pathlib import Path
 
 from untilgreen.core.state import RunState
 from untilgreen.engine.seat import INSIDE
@@ -53,11 +54,19 @@ def agent_mark() -> str | None:
     return next((name for name in AGENT_MARKS if os.environ.get(name)), None)
 
 
-def refuse_agents(verb: str) -> None:
+def refuse_agents(verb: str, state_dir: Path) -> None:
     """What a person decides is not decided by the agent that is judged."""
     mark = agent_mark()
-    if mark is not None:
+    why = f"{mark} is set here" if mark is not None else _origin(state_dir)
+    if why is not None:
         raise UserError(
-            f"`untilgreen {verb}` is used by people, not by an agent, and {mark} is set here. "
+            f"`untilgreen {verb}` is used by people, not by an agent, and {why}. "
             "Run it in a terminal of your own."
         )
+
+
+def _origin(state_dir: Path) -> str | None:
+    from untilgreen.engine.origin import started_by
+
+    run = started_by(state_dir)
+    return f"run {run} has started this" if run is not None else None

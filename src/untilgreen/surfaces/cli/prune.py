@@ -43,7 +43,7 @@ def prune(
     runs
         Only these, whatever their age: ids, or beginnings of them.
     """
-    refuse_agents("prune")
+    refuse_agents("prune", place.store().state_dir)
     store, start = place.store(), place.start
     rules = Rules(keep=_seconds(keep), now=time.time(), named=bool(runs), dry_run=dry_run)
     folders = [place.find(run) for run in runs] or store.runs(None if all_ else start)

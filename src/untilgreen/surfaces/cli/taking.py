@@ -18,7 +18,7 @@ def leave_the_session(folder: RunFolder, *, take: bool) -> None:
     """A session that works on a brief has the run, unless a person takes it; its next stop is let go."""
     state, _ = told(folder)
     if take and state.outcome is None and state.open is not None and state.open.in_session:
-        refuse_agents("resume --take")
+        refuse_agents("resume --take", folder.path.parents[1])
         anyio.run(deliver, folder, Take(at=time.time(), by=me()))
         return
     check_left(state, None)

@@ -65,7 +65,7 @@ def restore(
     place: Place = HERE,
 ) -> int:
     """Put the files of a lap back into the directory; what is there now is kept first."""
-    refuse_agents("restore")
+    refuse_agents("restore", place.store().state_dir)
     name, lap, second = laps(run)
     if second is not None or (snapshot is not None and lap is not None):
         raise UserError(f"Only one state of the files can be brought back. Name one: {name}@{lap}.")

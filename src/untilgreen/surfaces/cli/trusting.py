@@ -36,7 +36,7 @@ def allow(
         book.require(loaded)
     except Untrusted as unknown:
         if trust:
-            refuse_agents("… --trust")
+            refuse_agents("… --trust", place.store().state_dir)
         elif no_input or not can_ask():
             raise UserError(f"{unknown}\n{_shown(unknown)}\n{_way_out(place, spec)}") from unknown
         else:
@@ -65,7 +65,7 @@ def trust(
         return _list(book, json=json)
     if json:
         raise UserError("--json is for --list. Add --list, or leave --json out.")
-    refuse_agents("trust")
+    refuse_agents("trust", place.store().state_dir)
     flags = SpecFlags(config=config)
     loaded = flags.load(place.start, None, taskless=True)
     if loaded.path is None:
@@ -90,7 +90,7 @@ def trust(
 
 
 def _ask(unknown: Untrusted, place: Place, spec: SpecFlags) -> None:
-    refuse_agents("trust")
+    refuse_agents("trust", place.store().state_dir)
     what = "has changed since you trusted it" if unknown.before else "is new here"
     tell(f"{inert(unknown.demand.path)} {what}.")
     tell(_shown(unknown))
