@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,10 @@ class Act:
     """It makes a run, so that one that was cut off is gone on with by `resume`."""
     before: Callable[[Stage], None] = lambda stage: None
     """What somebody else does first."""
+    beside: str = ""
+    """A script of what a person does meanwhile, from a terminal of their own, until the act is over."""
+    terminal: bool = False
+    """Whether somebody who could answer sits before it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,20 +97,23 @@ class Stage:
         """A journal; reading it checks every line."""
         return decode((run / "journal.jsonl").read_bytes(), name=str(run))[0]
 
-    def say(self, *words: str, stdin: str = "", crash: str = "") -> Done:
+    def say(self, *words: str, stdin: str = "", crash: str = "", terminal: bool = False) -> Done:
         """One command, to whatever end."""
         armed = {CRASH_AT: crash} if crash else {}
-        with subprocess.Popen(
-            [*COMMAND, *words],
-            cwd=self.work,
-            env={**self.env, **armed},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
+        with (
+            _terminal() as their_end,
+            subprocess.Popen(
+                [*COMMAND, *words],
+                cwd=self.work,
+                env={**self.env, **armed},
+                stdin=their_end if terminal else subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as process,
+        ):
             try:
-                out, err = process.communicate(stdin, timeout=PATIENCE_SECONDS)
+                out, err = process.communicate(None if terminal else stdin, timeout=PATIENCE_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 out, err = process.communicate()
@@ -119,20 +128,20 @@ class Stage:
         """Do one act."""
         place = {"run": self.runs[0].name if self.runs else "", "agent": f"cmd:{self.folder / 'agent'}"}
         words = [word.format(**place) if "{" in word else word for word in act.words]
-        return self.say(*words, stdin=act.stdin(self), crash=crash)
+        return self.say(*words, stdin=act.stdin(self), crash=crash, terminal=act.terminal)
 
     def finish(self, act: Act, *crashes: str) -> list[str]:
         """Do an act that dies at these points, one after another, and then once more; gives those reached."""
         known, died = self.runs, list[str]()
         act.before(self)
-        for crash in (*crashes, ""):
-            begun = [run for run in self.runs if run not in known] if act.begins else []
-            done = (
-                self.say("resume", begun[0].name, "--json", crash=crash) if begun else self.play(act, crash)
-            )
-            if done.code != -signal.SIGKILL:
-                break
-            died.append(crash)
+        with self._beside(act):
+            for crash in (*crashes, ""):
+                begun = [run for run in self.runs if run not in known] if act.begins else []
+                again = replace(act, words=("resume", begun[0].name, "--json")) if begun else act
+                done = self.play(again, crash)
+                if done.code != -signal.SIGKILL:
+                    break
+                died.append(crash)
         late = bool(died) and not act.begins and done.code == ALREADY  # who died had done all of it
         self.codes.append(0 if late else done.code)
         if done.code not in (UNHARMED if act.begins else (*UNHARMED, ALREADY)):
@@ -143,8 +152,18 @@ class Stage:
         """Do an act unharmed, and give every point that it passed."""
         listed = self.folder / f"points-{number}"
         act.before(self)
-        self.codes.append(self.play(act, f"list:{listed}").code)
+        with self._beside(act):
+            self.codes.append(self.play(act, f"list:{listed}").code)
         return listed.read_text().splitlines() if listed.exists() else []
+
+    @contextmanager
+    def _beside(self, act: Act) -> Iterator[None]:
+        command, quiet = ["sh", "-c", act.beside], subprocess.DEVNULL
+        with subprocess.Popen(command, cwd=self.work, env=self.env, stdout=quiet, stderr=quiet) as person:
+            try:
+                yield
+            finally:
+                person.terminate()
 
     def alive(self) -> list[str]:
         """Every process that belongs here, however far it ran."""
@@ -233,6 +252,17 @@ class Stage:
         checked = subprocess.run(command, cwd=self.work, capture_output=True, text=True, check=False)
         said = (checked.stdout + checked.stderr).strip()
         return [f"git fsck: {said}"] if checked.returncode or said else []
+
+
+@contextmanager
+def _terminal() -> Iterator[int]:
+    """The end of a terminal that a command reads; nobody types anything."""
+    ours, theirs = pty.openpty()
+    try:
+        yield theirs
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 def _lines(out: str) -> Iterator[dict[str, Any]]:

@@ -83,7 +83,7 @@ def _wants_to_stop(text: str, *, active: bool, tasks: tuple[str, ...] = ()) -> A
 
 def waits_for_approval(*flags: str) -> Act:
     """A run that is green but for a person's yes."""
-    words = ("run", "Make it.", "--agent", "{agent}", "--gate", "done=test -e done", *LASTING, "--no-input")
+    words = ("run", "Make it.", "--agent", "{agent}", "--gate", "done=test -e done", *LASTING)
     sign_off = "gates.sign-off={{kind='approval', people=['ann'], stage=2}}"
     return Act(words=(*words, "--set", sign_off, "--json", *flags), begins=True)
 
@@ -142,7 +142,7 @@ PEOPLE = Story(
     name="what people say",
     agent=MAKING,
     acts=(
-        waits_for_approval(),
+        waits_for_approval("--no-input"),
         Act(words=("pause", "{run}")),
         Act(words=("steer", "{run}", "Mind the gap.")),
         Act(words=("answer", "{run}", "allow", "counter.txt")),
@@ -150,13 +150,23 @@ PEOPLE = Story(
         Act(words=("resume", "{run}", "--no-input", "--json")),
     ),
 )
+ANSWERING = """\
+until untilgreen list | grep -q waiting; do sleep 0.1; done
+until untilgreen answer @last approve --as ann; do sleep 0.05; done
+exec sleep 600
+"""
+ANSWERED = Story(
+    name="answered while it is driven",
+    agent=MAKING,
+    acts=(replace(waits_for_approval(), terminal=True, beside=ANSWERING),),
+)
 ENDING = Story(
     name="ended by people",
     agent=MAKING,
     acts=(
-        waits_for_approval("--worktree"),
+        waits_for_approval("--no-input", "--worktree"),
         Act(words=("cancel", "{run}")),
-        waits_for_approval("--worktree"),
+        waits_for_approval("--no-input", "--worktree"),
         Act(words=("stop", "@last")),
     ),
 )
@@ -197,6 +207,17 @@ SESSION = Story(
     ),
 )
 STORIES = (
-    *(IN_PLACE, GETTING_WORSE, GETTING_STUCK, WORKTREE, PEOPLE, ENDING, FAILURES, TOLD_TO_LEAVE, SESSION),
+    *(
+        IN_PLACE,
+        GETTING_WORSE,
+        GETTING_STUCK,
+        WORKTREE,
+        PEOPLE,
+        ANSWERED,
+        ENDING,
+        FAILURES,
+        TOLD_TO_LEAVE,
+        SESSION,
+    ),
     *(_ended_while_driven("stop"), _ended_while_driven("cancel")),
 )

@@ -51,7 +51,7 @@ def begun(stage: Stage, *flags: str) -> subprocess.Popen[str]:
 
 def waiting(stage: Stage) -> str:
     """A run that waits for a person, and its id."""
-    done = stage.play(waits_for_approval())
+    done = stage.play(waits_for_approval("--no-input"))
     assert done.code == 5, done.err
     return stage.runs[0].name
 
