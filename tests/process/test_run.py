@@ -1,6 +1,7 @@
 """Running one command: what goes in, what comes out, and every way in which it ends."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,9 +13,11 @@ import anyio
 import psutil
 import pytest
 
+from untilgreen.process import cgroup
 from untilgreen.process.adoption import is_subreaper
 from untilgreen.process.run import Ran, run
 from untilgreen.process.start import CannotStart, shell
+from untilgreen.process.tree import new_mark
 
 ESCAPING = Path(__file__).parents[1] / "fake_clis" / "escaping.py"
 WAYS = ["background", "session", "daemon", "wiped", "deaf", "stopped"]
@@ -251,6 +254,24 @@ async def test_a_pipe_held_by_a_leftover_does_not_hold_us(tmp_path: Path, pids: 
     assert living() == []
 
 
+async def test_a_pipe_that_a_leftover_holds_is_not_waited_for(tmp_path: Path) -> None:
+    await run(shell("(trap '' HUP; sleep 10; touch waited) & echo done"), cwd=tmp_path, linger=0.1)
+
+    assert existing(str(tmp_path / "waited")) == []
+
+
+async def test_a_command_whose_time_is_over_is_ended(tmp_path: Path) -> None:
+    ran = await run(shell("echo begun; sleep 10; echo ended"), cwd=tmp_path, seconds=0.5, grace=0.1)
+
+    assert (ran.late, ran.ok, ran.stdout) == (True, False, "begun\n")
+
+
+async def test_a_command_that_is_silent_for_too_long_is_ended(tmp_path: Path) -> None:
+    ran = await run(shell("echo begun; sleep 10; echo ended"), cwd=tmp_path, silence=0.5, grace=0.1)
+
+    assert (ran.stalled, ran.ok, ran.stdout) == (True, False, "begun\n")
+
+
 async def test_endless_output_can_be_cancelled(tmp_path: Path) -> None:
     with anyio.fail_after(HANG_SECONDS), anyio.move_on_after(0.5) as scope:
         await run(["yes"], cwd=tmp_path, keep=tmp_path / "kept")
@@ -291,6 +312,18 @@ async def test_a_command_that_follows_the_first_request_is_not_asked_again(tmp_p
     assert (ran.stalled, ran.status, ran.stdout) == (True, 0, "asked\n")
 
 
+async def test_a_cancelled_command_that_closed_its_pipes_and_does_not_follow_is_ended(
+    tmp_path: Path, pids: Path, living: Living
+) -> None:
+    """There is nothing left to wait for but the process itself, and whoever waits is being cancelled."""
+    script = f"trap '' INT; echo $$ > {pids}; echo ready; exec >&- 2>&-; while :; do sleep 0.05; done"
+    with anyio.fail_after(HANG_SECONDS), anyio.CancelScope() as scope:
+        await run(shell(script), cwd=tmp_path, on_line=lambda line: scope.cancel(), grace=0.3)
+
+    assert len(listed(pids)) == 1
+    assert living() == []
+
+
 async def test_an_error_of_a_listener_ends_the_tree_and_comes_out_as_it_is(
     fence: bool, tmp_path: Path, pids: Path, living: Living
 ) -> None:
@@ -304,14 +337,18 @@ async def test_an_error_of_a_listener_ends_the_tree_and_comes_out_as_it_is(
     assert living() == []
 
 
-async def test_a_run_that_is_cancelled_before_it_began_starts_nothing(tmp_path: Path) -> None:
-    handles, before = open_handles(), children()
+async def test_a_run_that_is_cancelled_before_it_began_starts_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handles, before, mark, home = open_handles(), children(), new_mark(), cgroup.home()
+    monkeypatch.setattr("untilgreen.process.start.new_mark", lambda: mark)
     with anyio.CancelScope() as scope:
         scope.cancel()
         await run(shell("touch began"), cwd=tmp_path, note=tmp_path / "note")
 
     assert scope.cancelled_caught
-    assert existing(str(tmp_path / "began"), str(tmp_path / "note")) == []
+    fence = str(home / f"{cgroup.PREFIX}{mark}") if home else None
+    assert existing(str(tmp_path / "began"), str(tmp_path / "note"), fence) == []
     assert (open_handles(), children()) == (handles, before)
 
 
@@ -332,6 +369,47 @@ async def test_processes_that_are_not_ours_are_left_alone(
 
     assert stranger.poll() is None
     assert psutil.Process(stranger.pid).status() != psutil.STATUS_ZOMBIE
+
+
+async def test_a_process_without_variables_is_not_taken_from_the_tree_beside(tmp_path: Path) -> None:
+    """Two trees run, so that nobody can say by adoption whose the younger process is."""
+    heard: list[str] = []
+
+    async def until(file: str, *before: str) -> None:
+        script = f"echo up; until test -e {file}; do sleep 0.05; done; echo over"
+        await run([*before, *shell(script)], cwd=tmp_path, fence=False, on_line=heard.append)
+
+    with anyio.fail_after(HANG_SECONDS):
+        async with anyio.create_task_group() as group:
+            group.start_soon(until, "one")
+            while heard != ["up"]:  # noqa: ASYNC110 - another process says it
+                await anyio.sleep(0.01)
+            group.start_soon(until, "two", "/usr/bin/env", "-i")
+            while heard != ["up"] * 2:  # noqa: ASYNC110 - the same
+                await anyio.sleep(0.01)
+            (tmp_path / "one").touch()
+            while "over" not in heard:  # noqa: ASYNC110 - the same
+                await anyio.sleep(0.01)
+            await anyio.sleep(0.3)
+            (tmp_path / "two").touch()
+
+    assert heard == ["up", "up", "over", "over"]
+
+
+@pytest.fixture
+def ended() -> Iterator[subprocess.Popen[bytes]]:
+    """A child of this very process that has ended, and that nobody has waited for yet."""
+    with subprocess.Popen(shell("exit 3"), start_new_session=True) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        yield process
+
+
+async def test_how_a_child_of_somebody_else_ended_is_not_taken_from_him(
+    tmp_path: Path, ended: subprocess.Popen[bytes]
+) -> None:
+    await run(shell("true"), cwd=tmp_path)
+
+    assert ended.poll() == 3
 
 
 async def test_a_run_leaves_no_trace_in_our_own_process(fence: bool, tmp_path: Path) -> None:
