@@ -153,7 +153,6 @@ PEOPLE = Story(
 ANSWERING = """\
 until untilgreen list | grep -q waiting; do sleep 0.1; done
 until untilgreen answer @last approve --as ann; do sleep 0.05; done
-exec sleep 600
 """
 ANSWERED = Story(
     name="answered while it is driven",
