@@ -96,6 +96,8 @@ class Copy:
 
     def _tested(self, tests: Sequence[str]) -> tuple[int, str]:
         flags = ["-q", "--inline-snapshot=disable", "-p", "no:cacheprovider", "--tb=no", "--timeout=100"]
+        # Of our own: in the usual one, others tidy up at the same time, which ends a run of tests oddly.
+        flags += ["--basetemp", str(self.folder.with_name(f"{self.folder.name}-tests"))]
         command = [str(self.python), "-m", "pytest", *flags, *tests]
         done = subprocess.run(
             command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS

@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import anyio
 import psutil
 import pytest
 
-from tests.workspace.helpers import commit, git, write
+from tests.workspace.helpers import commit, git, put_in_front_of_git, write
+from untilgreen.workspace.busy import alone
 from untilgreen.workspace.git import GitWorkspace
 from untilgreen.workspace.restoring import Intents
 
@@ -119,3 +121,60 @@ async def test_a_restore_that_was_killed_is_no_work_of_somebody(
         done = await GitWorkspace(repository, "r1", private).restore(first, second)
         assert done.kept == ()
         assert tree_on_disk(repository, tmp_path) == first
+
+
+async def test_a_lock_that_a_killed_git_left_on_the_private_index_is_removed(
+    repository: Path, private: Path
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    await GitWorkspace(repository, "r1", private).snapshot("0")
+    write(repository, {"a.txt": "2\n"})
+    (private / "git" / "index.lock").touch()
+
+    tree = await GitWorkspace(repository, "r1", private).snapshot("1")
+
+    assert git(repository, "show", f"{tree}:a.txt") == "2\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads which files a process has open from /proc")
+async def test_every_git_that_writes_holds_the_file_that_a_later_driver_waits_for(
+    repository: Path, private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "held"
+    held = (
+        "held = [os.path.realpath(f'/proc/self/fd/{each}') for each in os.listdir('/proc/self/fd')]\n"
+        f"open({str(log)!r}, 'a').write(verb + ' ' + str({str(private / 'busy')!r} in held) + os.linesep)\n"
+    )
+    write(repository, {"a.txt": "1\n"})
+    first = await GitWorkspace(repository, "r1", private).snapshot("0")
+    write(repository, {"a.txt": "2\n"})
+    put_in_front_of_git(tmp_path, monkeypatch, held)
+    await GitWorkspace(repository, "r1", private).restore(first, None)
+
+    seen = set(log.read_text().splitlines())
+    assert {"update-index True", "write-tree True", "read-tree True"} <= seen
+    assert not {"update-index False", "write-tree False", "read-tree False"} & seen
+
+
+def outliving(descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["sleep", "600"], pass_fds=descriptors)
+
+
+async def test_who_comes_later_waits_for_a_git_that_outlived_its_driver(tmp_path: Path) -> None:
+    came: list[str] = []
+
+    async def later() -> None:
+        async with alone(tmp_path / "busy", tmp_path):
+            came.append("later")
+
+    async with alone(tmp_path / "busy", tmp_path) as descriptors:
+        survivor = outliving(descriptors)
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(later)
+            await anyio.sleep(0.2)
+            came.append("survivor")
+            survivor.kill()
+            survivor.wait()
+
+    assert came == ["survivor", "later"]

@@ -235,6 +235,30 @@ async def test_a_few_changes_among_many_files_are_grafted_and_not_written_from_t
     assert await GitWorkspace(repository, "r2", tmp_path / "other").snapshot("0") == after
 
 
+async def test_a_file_that_is_written_between_its_two_readers_is_kept_as_the_index_has_it(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tree is grafted from the file as it was, and then the index takes it in as it is."""
+    monkeypatch.setattr("untilgreen.workspace.index.LARGE", 0)
+    write(repository, {"a.txt": "1\n", "b.txt": "1\n"})
+    commit(repository)
+    await workspace.snapshot("0")
+    write(repository, {"a.txt": "2\n"})
+    moved = tmp_path / "moved"
+    code = (
+        f"if verb == 'mktree':\n    open({str(repository / 'a.txt')!r}, 'w').write('in between\\n')\n"
+        f"    open({str(moved)!r}, 'w').close()\n"
+        "import time\n"
+        f"while verb == 'update-index' and not os.path.exists({str(moved)!r}): time.sleep(0.01)\n"
+    )
+    put_in_front_of_git(tmp_path, monkeypatch, code)
+
+    tree = await workspace.snapshot("1")
+
+    assert moved.exists()
+    assert git(repository, "show", f"{tree}:a.txt") == "in between\n"
+
+
 def record_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     log = tmp_path / "verbs"
     log.touch()

@@ -44,3 +44,19 @@ async def test_what_stands_in_the_way_is_told_when_opening(tmp_path: Path, priva
         await open_workspace(tmp_path / "bare.git", "r1", private)
     with pytest.raises(WorkspaceNotReady, match="no directory"):
         await open_workspace(tmp_path / "gone", "r1", private)
+
+
+async def test_a_directory_stays_one_although_an_agent_makes_a_repository_of_it(
+    tmp_path: Path, private: Path
+) -> None:
+    """The filters of that repository would be programs of the agent's choice."""
+    place = tmp_path / "plain"
+    write(place, {"a.txt": "1\n", ".gitattributes": "* filter=agent\n"})
+    await (await open_workspace(place, "r1", private)).snapshot("0")
+    git(place, "init", "--quiet")
+    git(place, "config", "filter.agent.clean", f"touch {tmp_path / 'ran'}; cat")
+    write(place, {"a.txt": "2\n"})
+
+    await (await open_workspace(place, "r1", private)).snapshot("1")
+
+    assert not (tmp_path / "ran").exists()

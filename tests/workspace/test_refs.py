@@ -88,3 +88,19 @@ async def test_the_trees_of_a_run_are_given_up_and_those_of_others_stay(
     assert refs[1:] == [f"refs/untilgreen/r11/0 {other}"]
     assert await workspace.snapshot("1")
     assert git(repository, "for-each-ref", "refs/untilgreen/r1/").strip()
+
+
+async def test_what_is_somebodys_way_back_is_not_thinned_out(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    first = await workspace.snapshot("0")
+    write(repository, {"a.txt": "2\n"})
+    await workspace.snapshot("1")
+    write(repository, {"a.txt": "by hand\n"})
+    back = (await workspace.restore(first, None)).before
+    refs = (await workspace._ready()).refs
+
+    assert await refs.thin([first]) == 1
+
+    assert set((await refs.trees()).values()) == {first, back}

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 from anyio.lowlevel import checkpoint
 
@@ -192,6 +193,23 @@ async def test_a_restore_leaves_no_note_behind(
     assert not (private / "git" / "index.lock").exists()
 
 
+async def test_a_restore_is_noted_before_the_first_file_is_touched(
+    repository: Path, workspace: GitWorkspace, private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    first = await workspace.snapshot("0")
+    write(repository, {"a.txt": "2\n"})
+    second = await workspace.snapshot("1")
+    note, found = str(private / "restoring.json"), tmp_path / "found"
+    code = f"if '-u' in rest: open({str(found)!r}, 'w').write(open({note!r}).read())\n"
+    put_in_front_of_git(tmp_path, monkeypatch, code)
+    await workspace.restore(first, second)
+
+    assert msgspec.json.decode(found.read_bytes(), type=Intent) == Intent(
+        snapshot=first, before=second, after=first
+    )
+
+
 @pytest.mark.parametrize("delay", [0.0, 0.01, 0.03])
 async def test_a_restore_that_is_cancelled_before_it_writes_changes_nothing(
     delay: float, repository: Path, workspace: GitWorkspace, private: Path
@@ -285,6 +303,30 @@ async def test_files_that_never_rest_are_told_to_the_user(
 
     with pytest.raises(WorkspaceNotReady, match=r"a\.txt.*Something writes these files"):
         await workspace.restore(first, None)
+
+
+async def test_a_restore_that_gave_up_does_not_take_later_for_its_own_what_somebody_wrote(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody writes one file after another, each in the moment in which files are about to change."""
+    names = ["a.txt", "b.txt", "c.txt", "d.txt"]
+    write(repository, dict.fromkeys(names, "1\n"))
+    first = await workspace.snapshot("0")
+    write(repository, dict.fromkeys(names, "2\n"))
+    second = await workspace.snapshot("1")
+    code = (
+        f"place = {str(repository)!r}\n"
+        f"left = [name for name in {names[:3]!r} if open(os.path.join(place, name)).read() != 'mine\\n']\n"
+        "if '-u' in rest and left: open(os.path.join(place, left[0]), 'w').write('mine\\n')\n"
+    )
+    put_in_front_of_git(tmp_path, monkeypatch, code)
+    with pytest.raises(WorkspaceNotReady, match=r"c\.txt.*Something writes these files"):
+        await workspace.restore(first, second)
+
+    done = await workspace.restore(first, second)
+
+    assert done.kept == ("a.txt", "b.txt", "c.txt")
+    assert contents(repository) == {**dict.fromkeys(names[:3], b"mine\n"), "d.txt": b"1\n"}
 
 
 async def test_a_missing_smudge_filter_is_named_and_the_restore_can_be_repeated(

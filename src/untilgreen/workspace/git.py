@@ -105,9 +105,11 @@ class GitWorkspace:
                 try:
                     return await self._restore(shadow, git, target, seen, cut_off=cut_off, spare=spare)
                 except GitFailed as failure:
-                    if attempt == ATTEMPTS or not any(sign in failure.words for sign in RACES):
+                    if not any(sign in failure.words for sign in RACES):
                         raise
                     self._intents.put_back(cut_off)
+                    if attempt == ATTEMPTS:
+                        raise
         raise AssertionError("the last attempt returns or raises")
 
     async def kept(self) -> list[str]:
