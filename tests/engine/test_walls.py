@@ -1,6 +1,7 @@
 """What the walls of a run are made of."""
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 from untilgreen.core.model import Plan, Sandbox
 from untilgreen.engine.walls import OPEN, enclosure
 from untilgreen.errors import WorkspaceNotReady
+from untilgreen.ports import Walls
 from untilgreen.process.run import run
 from untilgreen.process.start import shell
+from untilgreen.workspace.worktree import Worktree
 
 pytestmark = pytest.mark.anyio
 BWRAP = pytest.mark.skipif(
@@ -68,3 +71,68 @@ async def test_a_place_to_write_to_has_to_be_there(tmp_path: Path) -> None:
         WorkspaceNotReady, match=r"sandbox.write names '/nowhere/at/all', and there is no such"
     ):
         await enclosure(plan(write=("/nowhere/at/all",)), tmp_path, tmp_path / "state")
+
+
+def repository(place: Path) -> Path:
+    script = """git init -q -b main . && git config user.name A && git config user.email a@b
+git commit -q --allow-empty -m one && git repack -qad"""
+    place.mkdir()
+    subprocess.run(["sh", "-ec", script], cwd=place, check=True)
+    return place
+
+
+async def written(paths: str, place: Path, walls: Walls | None) -> list[str]:
+    """Those of the paths that can be written, or made, inside of the walls."""
+    assert walls is not None
+    tries = f'for path in {paths}; do if touch "$path" 2>/dev/null; then echo "$path"; fi; done'
+    return (await run(shell(tries), cwd=place, walls=walls)).stdout.split()
+
+
+@BWRAP
+async def test_in_place_the_repository_can_only_be_read_and_the_state_not_be_seen(tmp_path: Path) -> None:
+    place, state = repository(tmp_path / "work"), tmp_path / "work" / "state"
+    (state / "runs").mkdir(parents=True)
+    inside = await enclosure(plan(), place, state)
+
+    for walls in (inside.agents, inside.gates):
+        paths = "file .git/config .git/hooks/post-commit .git/refs/heads/main .git/index .git/objects/x"
+        assert await written(paths, place, walls) == ["file"]
+        seen = await run(shell(f"ls -A {state}"), cwd=place, walls=walls)
+        assert (seen.status, seen.stdout) == (0, "")
+
+
+@BWRAP
+async def test_in_a_worktree_the_branch_of_the_run_can_be_moved_and_nothing_else(tmp_path: Path) -> None:
+    origin, state = repository(tmp_path / "work"), tmp_path / "state"
+    common = origin / ".git"
+    worktree = Worktree(path=state / "tree", repository=common, run="r")
+    await worktree.make("HEAD", origin)
+    (admin,) = worktree.admins()
+    inside = await enclosure(plan(), worktree.path, state, worktree)
+
+    paths = (
+        f"file .git {admin}/index {admin}/config.worktree {admin}/commondir {admin}/gitdir "
+        f"{common}/config {common}/hooks/post-commit {common}/refs/heads/main {common}/refs/heads/new "
+        f"{common}/refs/heads/untilgreen/r {common}/objects/new {common}/objects/pack/new "
+        f"{common}/objects/info/alternates {common}/packed-refs"
+    )
+    own = [f"{admin}/index", f"{common}/refs/heads/untilgreen/r", f"{common}/objects/new"]
+    assert await written(paths, worktree.path, inside.agents) == ["file", *own]
+    assert await written(paths, worktree.path, inside.gates) == ["file"]
+    commit = await run(
+        shell("git add -A && git commit -qm two"), cwd=worktree.path, walls=inside.agents, merge=True
+    )
+    assert (commit.status, commit.stdout) == (0, "")
+
+
+@BWRAP
+async def test_a_workspace_that_is_or_holds_the_home_directory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+
+    for place in (home, tmp_path):
+        with pytest.raises(WorkspaceNotReady, match="The sandbox hides the home directory"):
+            await enclosure(plan(), place, tmp_path / "state")

@@ -13,7 +13,7 @@ import pytest
 from untilgreen.core.model import Verdict
 from untilgreen.errors import ConfigError
 from untilgreen.plugins import registry
-from untilgreen.ports import Site
+from untilgreen.ports import Mount, Site, Walls
 
 GH = """#!/usr/bin/env python3
 import json, pathlib, sys
@@ -51,11 +51,13 @@ class GitHub:
     def calls(self) -> list[str]:
         return (self.folder / "calls").read_text().splitlines()
 
-    async def check(self, *answers: Any, snapshot: str | None = None, **options: Any) -> Verdict:
+    async def check(
+        self, *answers: Any, snapshot: str | None = None, walls: Walls | None = None, **options: Any
+    ) -> Verdict:
         (self.folder / "answers").write_text(json.dumps(answers))
         gate = registry.create("gate", "ci", {"poll": "0.05s", "appear": "0.3s", **options}).object
         tree = snapshot if snapshot is not None else git(self.root, "rev-parse", "HEAD^{tree}")
-        verdict = await gate.check(Site(root=self.root, snapshot=tree))
+        verdict = await gate.check(Site(root=self.root, snapshot=tree, walls=walls))
         assert isinstance(verdict, Verdict)
         return verdict
 
@@ -85,6 +87,24 @@ async def test_all_checks_succeed(github: GitHub) -> None:
     assert (verdict.status, verdict.score) == ("pass", 1.0)
     commit = git(github.root, "rev-parse", "HEAD")
     assert github.calls == [f"api repos/{{owner}}/{{repo}}/commits/{commit}/check-runs?per_page=100&page=1"]
+
+
+async def test_with_a_sandbox_no_program_of_the_workspace_gets_the_users_login(
+    github: GitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("gh", "git"):
+        planted = github.root / ".venv" / name
+        planted.parent.mkdir(exist_ok=True)
+        planted.write_text(f"#!/bin/sh\ntouch {github.root}/planted-{name}\n")
+        planted.chmod(0o755)
+    tree = git(github.root, "rev-parse", "HEAD^{tree}")
+    monkeypatch.setenv("PATH", f"{github.root / '.venv'}{os.pathsep}{os.environ['PATH']}")
+
+    inside = Walls(mounts=(Mount(path=github.root, way="write"),))
+    verdict = await github.check([run("build")], snapshot=tree, walls=inside)
+
+    assert verdict.status == "pass"
+    assert not list(github.root.glob("planted-*"))
 
 
 async def test_what_is_pending_is_waited_for(github: GitHub) -> None:

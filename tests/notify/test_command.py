@@ -1,11 +1,15 @@
 """command: a line of shell gets the news as JSON and in variables, none of which is ever run."""
 
 import json
+import os
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 
 from untilgreen.core.events import Event
+from untilgreen.core.model import Sandbox
 from untilgreen.core.state import RunState
 from untilgreen.errors import ConfigError, UntilgreenError
 from untilgreen.notify.command import CommandNotifier
@@ -26,6 +30,24 @@ async def test_the_command_gets_json_and_variables_and_runs_none_of_it(
     assert "$(touch owned)" in told["text"]
     assert (tmp_path / "short").read_text() == "finished r1"
     assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize("mode", ["bwrap", "none"])
+async def test_a_program_of_a_workspace_in_a_sandbox_is_not_the_users(
+    ended: Ended, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: Literal["bwrap", "none"]
+) -> None:
+    tell = tmp_path / "project" / "bin" / "tell"
+    tell.parent.mkdir(parents=True)
+    tell.write_text("#!/bin/sh\necho planted\n")
+    tell.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tell.parent}:{os.environ['PATH']}")
+    event, state = ended
+    plan = replace(state.plan, sandbox=Sandbox(mode=mode), workspace={"start": str(tmp_path / "project")})
+
+    line = f"tell > {tmp_path}/told || true"
+    await CommandNotifier(command=line).notify(event, replace(state, plan=plan))
+
+    assert (tmp_path / "told").read_text() == ("" if mode == "bwrap" else "planted\n")
 
 
 async def test_a_command_that_fails_or_hangs_is_said(ended: Ended) -> None:

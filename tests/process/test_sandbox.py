@@ -1,5 +1,6 @@
 """The walls around a process, each tried from inside with the real bubblewrap."""
 
+import ctypes
 import os
 import shutil
 import signal
@@ -61,8 +62,17 @@ async def inside(script: str, work: Path, wall: Walls, **given: str) -> Ran:
     return await run(shell(script), cwd=work, walls=wall, merge=True, env=given, seconds=60)
 
 
-async def test_only_the_workspace_can_be_written(home: Path, work: Path) -> None:
-    ran = await inside("touch here; touch /etc/planted /usr/planted", work, walls(work))
+@pytest.fixture
+def planted() -> Iterator[list[Path]]:
+    """Files outside of any workspace; should one be made after all, it does not stay."""
+    found = [Path("/etc/planted"), Path("/usr/planted")]
+    yield found
+    for path in found:
+        path.unlink(missing_ok=True)
+
+
+async def test_only_the_workspace_can_be_written(home: Path, work: Path, planted: list[Path]) -> None:
+    ran = await inside(f"touch here; touch {' '.join(map(str, planted))}", work, walls(work))
 
     assert (work / "here").exists()
     assert ran.stdout.count("Read-only file system") == 2
@@ -100,6 +110,9 @@ async def test_temporary_files_and_sockets_of_services_are_out_of_reach(
     )
 
     assert "note" not in ran.stdout.split()
+    shown = {"systemd", "resolvconf", "NetworkManager", "current-system", "wrappers", "booted-system"}
+    services = set(names_in(Path("/run"))) - shown
+    assert not services & set(ran.stdout.split())
     assert "/tmp\n" in ran.stdout
     made = ran.stdout.split()[-1]
     assert made.startswith("/tmp/")
@@ -159,7 +172,24 @@ async def test_no_other_process_can_be_seen_and_no_privilege_is_left(home: Path,
     assert ran.status != 0
 
 
-async def test_a_namespace_of_ones_own_takes_no_wall_down(home: Path, work: Path) -> None:
+async def test_memory_that_others_share_is_out_of_reach(home: Path, work: Path) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    key, private, remove = 0x75670000 | os.getpid() & 0xFFFF, 0o1600, 0
+    segment = libc.shmget(key, 4096, private)
+    assert segment >= 0
+    try:
+        script = f"import ctypes; print(ctypes.CDLL(None).shmget({key}, 0, 0))"
+        ran = await run([sys.executable, "-c", script], cwd=work, walls=walls(work), merge=True)
+        assert libc.shmget(key, 0, 0) == segment
+    finally:
+        libc.shmctl(segment, remove, None)
+
+    assert ran.stdout == "-1\n"
+
+
+async def test_a_namespace_of_ones_own_takes_no_wall_down(
+    home: Path, work: Path, planted: list[Path]
+) -> None:
     script = (
         f"unshare -Urm sh -c 'umount {home}; mount -o remount,rw /; cat {home}/.ssh/id; touch /etc/planted'"
     )
@@ -179,6 +209,7 @@ async def test_what_is_fixed_inside_of_the_workspace_can_neither_be_changed_nor_
 
     assert (work / "note").exists()
     assert sorted(names_in(work)) == [".git", "note"]
+    assert hooks.is_dir()
     assert names_in(hooks) == []
 
 
@@ -195,6 +226,22 @@ async def test_a_program_of_the_home_directory_can_be_started(home: Path, work: 
     program.chmod(0o755)
 
     ran = await run([str(program)], cwd=work, walls=walls(work))
+
+    assert ran.stdout == "fixed\n"
+
+
+async def test_a_link_in_a_hidden_folder_of_programs_can_be_started_by_its_path(
+    home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools, program = home / "tools" / "bin", home / "packages" / "fix" / "fix"
+    for folder in (tools, program.parent):
+        folder.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho fixed\n")
+    program.chmod(0o755)
+    (tools / "fix").symlink_to(program)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+
+    ran = await run([str(tools / "fix")], cwd=work, walls=walls(work), merge=True)
 
     assert ran.stdout == "fixed\n"
 
@@ -284,6 +331,23 @@ async def test_what_bubblewrap_can_not_do_is_said_in_its_own_words(work: Path) -
     with pytest.raises(AgentUnavailable, match=r"can't make a sandbox here: bwrap: .* To mend it: "):
         await require(broken, Path("/"))
     assert mend()
+
+
+async def test_a_bubblewrap_that_lies_in_the_workspace_is_none(
+    home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell with an activated environment has a folder of the workspace on its PATH."""
+    planted = work / ".venv" / "bin" / "bwrap"
+    planted.parent.mkdir(parents=True)
+    planted.write_text(f"#!/bin/sh\ntouch {work}/escaped\n")
+    planted.chmod(0o755)
+    (work.parent / "link").symlink_to(planted.parent)
+    monkeypatch.setenv("PATH", f"{planted.parent}:{work.parent / 'link'}:{os.environ['PATH']}")
+
+    ran = await inside("echo fine", work, walls(work))
+
+    assert ran.stdout == "fine\n"
+    assert not (work / "escaped").exists()
 
 
 async def test_without_bubblewrap_nothing_is_started(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,22 @@ async def test_a_machine_without_git_is_told_to_install_it(
         await workspace.snapshot("0")
 
 
+@pytest.mark.parametrize("below", ["", "src"])
+async def test_a_git_that_lies_in_the_workspace_is_not_ours(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
+) -> None:
+    """A shell with an activated environment has a folder of the workspace on its PATH."""
+    planted = tmp_path / "planted"
+    write(repository, {".venv/bin/git": f"#!/bin/sh\ntouch {planted}\n", "src/x": ""})
+    (repository / ".venv" / "bin" / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{repository / '.venv' / 'bin'}:.venv/bin:{os.environ['PATH']}")
+
+    said = await Git(place=repository / below)("version")
+
+    assert said.startswith(b"git version")
+    assert not planted.exists()
+
+
 async def test_a_directory_that_is_gone_is_not_mistaken_for_a_missing_git(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceNotReady, match=r"no directory '.*/gone'"):
         await Git(place=tmp_path / "gone")("version")

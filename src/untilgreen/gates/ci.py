@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass, field
 from typing import Literal
@@ -16,6 +17,7 @@ from untilgreen.core.units import duration, show_duration
 from untilgreen.errors import ConfigError
 from untilgreen.ports import Site
 from untilgreen.process.run import Ran, run
+from untilgreen.process.sandbox import outside
 from untilgreen.process.start import shell
 
 MOST_PAGES = 20
@@ -150,10 +152,18 @@ def told(answer: str) -> _Checks:
 
 
 async def _asked(argv: list[str], site: Site, what: str) -> Ran:
-    ran = await run(argv, cwd=site.root, env=site.env, note=site.tree)
+    ran = await run(argv, cwd=site.root, env={**site.env, **_beside(site)}, note=site.tree)
     if not ran.ok:
         raise Unanswered(f"{what}: {(ran.stderr or ran.stdout).strip()[-500:] or ran.ending}.")
     return ran
+
+
+def _beside(site: Site) -> dict[str, str]:
+    """Who asks from outside of a sandbox asks with no program that lies inside of it."""
+    if site.walls is None:
+        return {}
+    places = [mount.path for mount in site.walls.mounts if mount.way == "write"]
+    return {"PATH": outside(os.environ.get("PATH", os.defpath), places)}
 
 
 def _error(what: str, why: str) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +11,13 @@ import anyio
 import msgspec
 
 from untilgreen.core.events import Event
+from untilgreen.core.model import NO_SANDBOX, Plan
 from untilgreen.core.state import RunState
 from untilgreen.core.units import duration
 from untilgreen.errors import ConfigError, UntilgreenError
 from untilgreen.notify.news import USUAL, News, known, news
 from untilgreen.process.run import run
+from untilgreen.process.sandbox import outside, top_of
 from untilgreen.process.start import shell
 
 
@@ -42,7 +45,7 @@ class CommandNotifier:
             ran = await run(
                 shell(self.command),
                 cwd=Path.cwd(),
-                env=_variables(told),
+                env={**_variables(told), **_beside(state.plan)},
                 stdin=msgspec.json.encode(told) + b"\n",
             )
             if not ran.ok:
@@ -50,6 +53,14 @@ class CommandNotifier:
                 raise UntilgreenError(f"its command had {ran.ending}{': ' if last else ''}{''.join(last)}")
             return
         raise UntilgreenError(f"its command took longer than {self.timeout} and was ended")
+
+
+def _beside(plan: Plan) -> dict[str, str]:
+    """News are told outside of the sandbox, by no program that lies in the workspace."""
+    start = plan.workspace.get("start")
+    if plan.sandbox.mode == NO_SANDBOX or start is None:
+        return {}
+    return {"PATH": outside(os.environ.get("PATH", os.defpath), [top_of(Path(start))])}
 
 
 def _variables(told: News) -> dict[str, str]:

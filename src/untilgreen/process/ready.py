@@ -24,7 +24,7 @@ _SWITCHES = (
 
 async def require(walls: Walls, cwd: Path) -> None:
     """Raise where no such sandbox can be made; nothing is ever started without the one that was asked for."""
-    program = found()
+    program = found(walls)
     if why := await trouble(("true",), walls, cwd):
         raise AgentUnavailable(f"{program} can't make a sandbox here: {why} To mend it: {mend()}.")
 

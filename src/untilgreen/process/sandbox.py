@@ -102,7 +102,7 @@ def _matches(name: str, patterns: Iterable[str]) -> bool:
 
 def enclosed(argv: Sequence[str], walls: Walls, cwd: Path, env: Mapping[str, str]) -> list[str]:
     """The command line that runs a command inside of the walls; `env` is what it is started with."""
-    program, mounts = found(), _layered(walls, argv[0], cwd, env)
+    program, mounts = found(walls), _layered(walls, argv[0], cwd, env)
     return [
         program,
         *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
@@ -116,11 +116,35 @@ def enclosed(argv: Sequence[str], walls: Walls, cwd: Path, env: Mapping[str, str
     ]
 
 
-def found() -> str:
+def outside(search: str, places: Iterable[Path]) -> str:
+    """The folders of a PATH that lie in none of these places.
+
+    An activated environment of the workspace is on it: what an agent puts there is no program of ours.
+    """
+    theirs = [os.path.realpath(place) for place in places]
+    folders = [each for each in search.split(os.pathsep) if Path(each).is_absolute()]
+    return os.pathsep.join(
+        folder
+        for folder in folders
+        if not any(_lies_in(way, place) for way in (folder, os.path.realpath(folder)) for place in theirs)
+    )
+
+
+def top_of(place: Path) -> Path:
+    """The directory around a place that has a repository, or else that place."""
+    return next((each for each in (place, *place.parents) if os.path.lexists(each / ".git")), place)
+
+
+def _lies_in(path: str, place: str) -> bool:
+    return os.path.normpath(path) == place or os.path.normpath(path).startswith(place.rstrip("/") + "/")
+
+
+def found(walls: Walls) -> str:
     """Where bubblewrap is; without it nothing is started, and least of all without a sandbox."""
     if sys.platform != "linux":
         raise AgentUnavailable("The sandbox 'bwrap' works on Linux only. Leave it out with --sandbox none.")
-    program = shutil.which(PROGRAM)
+    places = [mount.path for mount in walls.mounts if mount.way == "write"]
+    program = shutil.which(PROGRAM, path=outside(os.environ.get("PATH", os.defpath), places))
     if program is None:
         raise AgentUnavailable(
             f"The sandbox needs bubblewrap, and there is no program {PROGRAM!r}. Install it with `{INSTALL}`."
@@ -172,13 +196,14 @@ def _programs(program: str, cwd: Path, env: Mapping[str, str]) -> Iterator[Path]
     folders += [Path(os.path.realpath(folder)) for folder in folders]
     file = cwd / program
     if file.is_file():
-        yield file
         folders.append(Path(os.path.realpath(file)).parent)
     for folder in dict.fromkeys(folders):
         yield folder
         if folder.parts[-2:] == ("node_modules", ".bin"):
             yield folder.parent
         yield from (folder.parent / name for name in _SIBLINGS)
+    if file.is_file():  # last: where its folder is shown, so is the file, and a link can't be mounted upon
+        yield file
 
 
 def _words(mount: Mount) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from anyio import sleep, to_thread
 
 from untilgreen.crash import passing
 from untilgreen.errors import WorkspaceNotReady
+from untilgreen.process.sandbox import outside, top_of
 
 OPTIONS = (
     "core.fsmonitor=false",
@@ -114,7 +116,7 @@ class Git:
             stdout=PIPE,
             stderr=PIPE,
             cwd=self.place,
-            env={**surroundings(), **self.variables},
+            env={**surroundings(), **self.variables, "PATH": self._path()},
             # Out of reach of the terminal's Ctrl-C: what was begun is finished.
             start_new_session=True,
             pass_fds=self.descriptors,
@@ -124,6 +126,12 @@ class Git:
             printed, said = process.communicate(given)
         passing("git", "after", verb)
         return CompletedProcess(process.args, process.returncode, printed, said)
+
+    def _path(self) -> str:
+        """Without folders of the workspace, where an agent may have left a git, or a filter, of its own."""
+        search = os.environ.get("PATH", os.defpath)
+        ours = outside(search, (top_of(self.place), Path(self.variables.get("GIT_WORK_TREE", self.place))))
+        return ours if shutil.which("git", path=ours) else search
 
     def with_index(self, index: Path) -> Git:
         """The same repository with another index."""
