@@ -54,6 +54,12 @@ class _Server:
             )
         self._answers = self._socket.makefile("rb")
 
+    def __del__(self) -> None:
+        """With the thread that it served it goes, too."""
+        self._answers.close()
+        self._socket.close()
+        self._process.wait()
+
     def run(
         self,
         arguments: Sequence[str],
