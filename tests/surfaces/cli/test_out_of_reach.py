@@ -172,12 +172,12 @@ def test_what_a_person_decides_is_refused_inside_of_a_real_turn(cli: Cli) -> Non
 @pytest.mark.parametrize("how", ["a clean environment", "a family of its own"])
 def test_an_agent_that_hides_where_it_comes_from_is_refused_as_well(cli: Cli, how: str) -> None:
     names = ("PATH", "HOME", "LANG", "UNTILGREEN_STATE_DIR")
-    clean = " ".join(
-        ["env", "-i", *(f'{name}="${name}"' for name in names), sys.executable, "-m", "untilgreen"]
-    )
-    call = f"{clean} answer @last approve --as ann > {cli.tmp}/draft 2>&1; mv {cli.tmp}/draft {cli.tmp}/said"
+    clean = " ".join(["env", "-i", *(f'{name}="${name}"' for name in names)])
+    answer = f"{clean} {sys.executable} -m untilgreen answer @last approve --as ann"
+    call = f"{answer} > {cli.tmp}/draft 2>&1; mv {cli.tmp}/draft {cli.tmp}/said"
     write(cli.tmp, {"call.sh": f"sleep 0.3\n{call}\n"})
-    begin = f"sh {cli.tmp}/call.sh" if how == "a clean environment" else f"(setsid sh {cli.tmp}/call.sh &)"
+    within = how == "a clean environment"
+    begin = f"sh {cli.tmp}/call.sh" if within else f"({clean} setsid sh {cli.tmp}/call.sh &)"
     agent = cli.agent(f"cat > /dev/null\n{begin}\nuntil test -e {cli.tmp}/said; do sleep 0.1; done\n")
     sign_off = "gates.sign-off={kind='approval', people=['ann']}"
 

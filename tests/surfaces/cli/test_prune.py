@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.surfaces.cli.helpers import Cli, Say, eventually, git, write
+from untilgreen.engine.pruning import Rules, prune
+from untilgreen.engine.store import Store
 
 COUNTING = "cat > /dev/null\necho x >> {tmp}/turns\nwc -l < {tmp}/turns | tr -d ' ' > count.txt\n"
 IDENTITY = ("-c", "user.name=A", "-c", "user.email=a@example.org")
@@ -167,6 +169,16 @@ def test_a_prune_that_is_killed_is_finished_by_the_next(cli: Cli) -> None:
     for run in runs:
         assert (refs(cli.place, run), traces(cli, run)) == ([], [])
     git(cli.place, "fsck", "--strict")
+
+
+async def test_a_run_that_somebody_else_prunes_meanwhile_is_passed_over(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    run = store.create(1_785_000_000.0, workspace=tmp_path)
+    store.forget(run)
+
+    done = await prune(run, store, Rules(keep=0.0, now=0.0), newest=False)
+
+    assert (done.action, done.why, done.told) == ("kept", "was removed by somebody else meanwhile", False)
 
 
 @pytest.mark.parametrize("mark", ["UNTILGREEN_INSIDE", "CLAUDECODE"])
