@@ -23,6 +23,24 @@ async def test_a_machine_without_git_is_told_to_install_it(
         await workspace.snapshot("0")
 
 
+async def test_a_filter_that_lies_only_in_the_workspace_is_found(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that was installed into the environment of the project."""
+    write(
+        repository, {".venv/bin/louder": "#!/bin/sh\ntr a-z A-Z\n", ".gitattributes": "*.txt filter=louder\n"}
+    )
+    (repository / ".venv" / "bin" / "louder").chmod(0o755)
+    write(repository, {"said.txt": "said\n"})
+    monkeypatch.setenv("PATH", f"{repository / '.venv' / 'bin'}:{os.environ['PATH']}")
+    git = Git(place=repository)
+
+    await git("config", "filter.louder.clean", "louder")
+    await git("add", "said.txt")
+
+    assert await git("show", ":said.txt") == b"SAID\n"
+
+
 @pytest.mark.parametrize("below", ["", "src"])
 async def test_a_git_that_lies_in_the_workspace_is_not_ours(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, CompletedProcess, Popen
 from threading import Lock
@@ -128,10 +128,8 @@ class Git:
         return CompletedProcess(process.args, process.returncode, printed, said)
 
     def _path(self) -> str:
-        """Without folders of the workspace, where an agent may have left a git, or a filter, of its own."""
-        search = os.environ.get("PATH", os.defpath)
-        ours = outside(search, (top_of(self.place), Path(self.variables.get("GIT_WORK_TREE", self.place))))
-        return ours if shutil.which("git", path=ours) else search
+        tree = Path(self.variables.get("GIT_WORK_TREE", self.place))
+        return _ours_first(os.environ.get("PATH", os.defpath), self.place, tree)
 
     def with_index(self, index: Path) -> Git:
         """The same repository with another index."""
@@ -171,6 +169,17 @@ class _Running:
             self._unwanted = True
             if self._process is not None:
                 self._process.kill()
+
+
+@cache
+def _ours_first(search: str, place: Path, tree: Path) -> str:
+    """A PATH on which folders of the workspace come last.
+
+    An agent may have left a git of its own there, and a person a filter that is nowhere else.
+    """
+    ours = outside(search, (top_of(place), tree)).split(os.pathsep)
+    folders = [folder for folder in search.split(os.pathsep) if Path(folder).is_absolute()]
+    return os.pathsep.join([*ours, *(folder for folder in folders if folder not in ours)])
 
 
 def surroundings() -> dict[str, str]:
