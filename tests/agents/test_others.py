@@ -1,6 +1,7 @@
 """OpenCode, Gemini, Aider, Qwen, Copilot and Goose: how they are started, and what recorded turns come to."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -12,11 +13,12 @@ from msgspec.structs import replace
 
 from tests.agents.playing import BRIEF, UNKNOWN, play, player, stream
 from untilgreen.agents.aider import Aider
-from untilgreen.agents.copilot import Copilot
+from untilgreen.agents.copilot import LARGEST_SESSION, Copilot, count
 from untilgreen.agents.gemini import Gemini
 from untilgreen.agents.goose import Goose
 from untilgreen.agents.opencode import OpenCode
 from untilgreen.agents.qwen import Qwen
+from untilgreen.agents.turn import Turn
 from untilgreen.core.model import Usage
 from untilgreen.errors import AgentUnavailable
 from untilgreen.ports import Agent, Desk
@@ -96,6 +98,27 @@ def copilot_used(folder: Path, session: str, *records: tuple[int, int, int]) -> 
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines) + '{"type":"session.usage_rec')
     return {"COPILOT_HOME": str(folder)}
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+@pytest.mark.parametrize("trap", ["pipe", "huge"])
+def test_copilots_session_is_not_read_where_it_would_not_end(tmp_path: Path, trap: str) -> None:
+    home = copilot_used(tmp_path, "s-1", (100, 10, 0))
+    file = tmp_path / "session-state" / "s-1" / "events.jsonl"
+    turn = Turn(desk=Desk(root=tmp_path, env=home), session="s-1")
+    count(turn)
+    assert turn.total is not None
+    if trap == "pipe":
+        file.unlink()
+        os.mkfifo(file)
+    else:
+        os.truncate(file, LARGEST_SESSION + 1)
+
+    turn.total = None
+    count(turn)
+
+    assert turn.total is None
 
 
 async def test_copilot_says_what_it_used_in_the_file_of_its_session(tmp_path: Path) -> None:

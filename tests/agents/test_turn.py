@@ -1,5 +1,6 @@
 """What is kept of a turn, however much an agent says in it."""
 
+import tracemalloc
 from pathlib import Path
 
 from untilgreen.agents.turn import LONGEST_MESSAGE, Turn
@@ -48,3 +49,25 @@ def test_denials_without_end_are_told_up_to_a_number() -> None:
         turn.deny(f"command {number}")
 
     assert len(turn.denied) == MOST_DENIALS
+
+
+def test_a_message_in_tiny_pieces_takes_little_memory() -> None:
+    turn = Turn(desk=Desk(root=Path("/nowhere")))
+    tracemalloc.start()
+    try:
+        for number in range(300_000):
+            turn.adds(f"{number % 90 + 10}")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert len(turn.text) == 600_000
+    assert peak < 8_000_000
+
+
+def test_a_piece_of_any_size_is_cut() -> None:
+    turn = Turn(desk=Desk(root=Path("/nowhere")))
+    turn.adds("x" * 5_000_000)
+
+    assert len(turn.text) < 2 * LONGEST_MESSAGE
+    assert "characters left out" in turn.text

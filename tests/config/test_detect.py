@@ -1,10 +1,11 @@
 """Gates that a project has already, seen in its files."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from untilgreen.config.detect import detect
+from untilgreen.config.detect import Project, detect
 from untilgreen.config.draft import draft
 from untilgreen.config.load import Request, load
 
@@ -104,3 +105,15 @@ def test_a_line_without_end_is_searched_for_targets_in_time(tmp_path: Path, name
     found, _ = detect(project(tmp_path, {name: f"{long}test : all\n\ttrue\n"}))
 
     assert [each.run for each in found] == [f"{tool} test"]
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+def test_a_pipe_or_a_very_large_file_says_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "package.json")
+    with (tmp_path / "Makefile").open("wb") as file:
+        file.write(b"test:\n\ttrue\n")
+        file.truncate(2_000_000)
+
+    assert Project(tmp_path).text("package.json") == ""
+    assert Project(tmp_path).text("Makefile") == ""

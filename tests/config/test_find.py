@@ -1,11 +1,12 @@
 """Where the spec is looked for, and what is said when it can't be read."""
 
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from untilgreen.config.find import find, read
+from untilgreen.config.find import LARGEST, find, read
 from untilgreen.errors import ConfigError
 
 MEMORY = Path("/proc/self/mem")
@@ -216,3 +217,24 @@ def test_our_table_in_pyproject_must_be_a_table(tmp_path: Path) -> None:
     path.write_text("[tool]\nuntilgreen = true\n")
 
     assert complaint(path).startswith("pyproject.toml, line 2: tool.untilgreen must be a table.")
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+def test_a_pipe_in_place_of_a_spec_is_not_waited_for(project: Path) -> None:
+    os.mkfifo(project / "pyproject.toml")
+    os.mkfifo(project / "untilgreen.toml")
+
+    assert find(project) is None
+
+
+def test_a_spec_of_any_size_is_refused_unread(project: Path) -> None:
+    for name in ("untilgreen.toml", "pyproject.toml"):
+        with (project / name).open("wb") as file:
+            file.write(b"[tool.untilgreen]\n")
+            file.truncate(LARGEST + 1)
+
+    with pytest.raises(ConfigError, match=r"has more than 10,000,000 bytes, which is no spec"):
+        read(project / "untilgreen.toml")
+    (project / "untilgreen.toml").unlink()
+    assert find(project) is None

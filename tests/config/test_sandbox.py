@@ -53,6 +53,8 @@ def test_a_plan_becomes_the_same_spec_again() -> None:
         ({"mode": "bwrap", "env": ["A=b"]}, "sandbox.env can't have 'A=b'. Write names of variables"),
         ({"mode": "bwrap", "write": ["~"]}, "sandbox.write can't have '~'. Write paths that begin with"),
         ({"mode": "bwrap", "write": ["//"]}, "neither the whole disk nor the whole home directory"),
+        ({"mode": "bwrap", "write": ["~/."]}, "neither the whole disk nor the whole home directory"),
+        ({"mode": "bwrap", "read": ["/./"]}, "neither the whole disk nor the whole home directory"),
         ({"mode": "bwrap", "read": ["cache"]}, "sandbox.read can't have 'cache'."),
         ({"mode": "bwrap", "read": ["~/../other"]}, "sandbox.read can't have '~/../other'."),
     ],

@@ -44,6 +44,8 @@ ABOUT = About(
     ),
     variables=("COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"),
 )
+LARGEST_SESSION = 100_000_000
+"""Bytes of the file that is read for what was used; the agent can write there what it wants."""
 _RECORD = "session.usage_record"
 _EDITS = ("create", "edit", "str_replace", "apply_patch", "write")
 
@@ -118,7 +120,7 @@ def _written(turn: Turn) -> Iterator[Said]:
     home = variables.get("COPILOT_HOME") or Path(variables.get("HOME") or Path.home()) / ".copilot"
     path = Path(home) / "session-state" / (turn.session or "none") / "events.jsonl"
     try:
-        if not path.is_file():
+        if not path.is_file() or path.stat().st_size > LARGEST_SESSION:
             return
         with path.open(encoding="utf-8", errors="replace") as lines:
             for line in lines:

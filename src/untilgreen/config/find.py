@@ -14,6 +14,8 @@ from untilgreen.errors import ConfigError, nearest
 
 SPEC = "untilgreen.toml"
 PYPROJECT = "pyproject.toml"
+LARGEST = 10_000_000
+"""Bytes; nobody writes such a spec."""
 _TABLE = ("tool", "untilgreen")
 _AT = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", re.DOTALL)
 
@@ -70,6 +72,7 @@ def _parsed(text: str, name: str) -> dict[str, Any]:
 
 def _text(path: Path, name: str) -> str:
     try:
+        _check_size(path, name)
         content = path.read_bytes()
     except FileNotFoundError as error:
         beside = [other.name for other in path.parent.glob("*.toml")]
@@ -88,9 +91,17 @@ def _text(path: Path, name: str) -> str:
         raise ConfigError(f"{name}, line {line}: this is not UTF-8. Save the file as UTF-8.") from error
 
 
+def _check_size(path: Path, name: str) -> None:
+    """A file that a person names may also be a pipe; its size is 0."""
+    if path.stat().st_size > LARGEST:
+        raise ConfigError(f"{name} has more than {LARGEST:,} bytes, which is no spec. Name another file.")
+
+
 def _has_our_table(path: Path) -> bool:
     """Most projects have nothing of ours in there, and then it does not matter what else is wrong with it."""
     try:
+        if not path.is_file() or path.stat().st_size > LARGEST:  # a pipe would never end
+            return False
         content = path.read_bytes()
     except OSError:
         return False

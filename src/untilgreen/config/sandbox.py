@@ -15,6 +15,8 @@ from untilgreen.config.values import check_known, check_type
 from untilgreen.core.model import BWRAP, NO_SANDBOX, Sandbox
 
 _VARIABLE = re.compile(r"[A-Za-z_]\w*\*?")
+_SHORTEST = 2
+"""Parts of a path that is neither the whole disk nor the whole home directory, however it is written."""
 
 
 def check_sandbox(layers: Layers, written: str | Mapping[str, Any]) -> None:
@@ -54,8 +56,8 @@ def _table(written: str | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _check_path(layers: Layers, key: str, path: str) -> None:
-    whole = path.rstrip("/") in ("", "~")
     parts = PurePosixPath(path).parts
+    whole = len(parts) < _SHORTEST
     if whole or ".." in parts or "\0" in path or not path.startswith(("/", "~/")):
         raise layers.error(
             ("sandbox", key),

@@ -1,9 +1,12 @@
 """The pieces that the integrity gate is made of, one by one."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
+from untilgreen.gates.integrity import trial
 from untilgreen.gates.integrity.commands import executed
 from untilgreen.gates.integrity.inline import swap_inline
 from untilgreen.gates.integrity.loaded import named_in
@@ -245,3 +248,12 @@ def test_a_command_of_any_length_is_searched_for_its_scripts_in_time() -> None:
 @pytest.mark.parametrize("piece", [" " * 40 + "\n", "#[test", "#[test]\n"])
 def test_a_file_of_nothing_but_beginnings_is_explained_in_time(piece: str) -> None:
     assert explained("t.py", "modified", piece * (500_000 // len(piece)), "assert a\n").startswith("t.py")
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+def test_a_hidden_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "conftest.py").symlink_to("pipe")
+
+    assert trial._on_disk(tmp_path, "conftest.py") == ""

@@ -243,7 +243,25 @@ async def test_a_directory_without_git_is_looked_at_as_it_is(tmp_path: Path) -> 
     assert ids(await check(tmp_path, min_level="L0", L0={"forbidden": ["*.log"]})) == ["L0 forbidden x.log"]
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed: make test-sandbox")
+BWRAP = pytest.mark.skipif(
+    shutil.which("bwrap") is None, reason="bubblewrap is not installed: make test-sandbox"
+)
+
+
+@BWRAP
+async def test_each_program_of_a_level_is_started_inside_of_the_sandbox(project: Path) -> None:
+    """The places for temporary files are empty there, but for the workspace."""
+    hidden = f"test ! -e {project.parent}/{project.name}-beside"
+    (project.parent / f"{project.name}-beside").touch()
+    inside = Walls(mounts=(Mount(path=project, way="write"),))
+
+    l1, l2 = {"run": [hidden]}, {"cases": [{"run": hidden}]}
+    verdict = await check(project, inside, min_level="L2", L0=PASSING_L0, L1=l1, L2=l2)
+
+    assert (ids(verdict), verdict.status) == ([], "pass")
+
+
+@BWRAP
 async def test_a_repository_that_the_agent_made_starts_nothing_outside_of_the_sandbox(project: Path) -> None:
     """Git fetches an object that it misses with the program that the repository names."""
     escaped = project.parent / f"{project.name}-escaped"

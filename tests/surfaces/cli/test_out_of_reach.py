@@ -151,6 +151,29 @@ def test_for_every_verb_it_is_decided_whether_an_agent_may_call_it() -> None:
     assert {*REFUSED, *HARMLESS} == set(VERBS)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        *REFUSED.values(),
+        ("trust", "--revoke"),
+        ("check", "--trust"),
+        ("run", "x", "-a", "cmd:true", "--trust"),
+    ],
+    ids=" ".join,
+)
+def test_what_a_person_decides_is_refused_by_the_mark_of_an_agent(
+    cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch, call: tuple[str, ...]
+) -> None:
+    (Path(cli.env["HOME"]) / ".claude").mkdir(exist_ok=True)
+    write(cli.place, {"untilgreen.toml": "[gates.green]\nrun = 'true'\n"})
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    refused = said(*call)
+
+    assert refused.code == 2
+    assert "is used by people, not by an agent, and CLAUDECODE is set here" in refused.err
+
+
 def test_what_a_person_decides_is_refused_inside_of_a_real_turn(cli: Cli) -> None:
     """By an agent that calls each of them, with the variables that its turn has."""
     (Path(cli.env["HOME"]) / ".claude").mkdir()

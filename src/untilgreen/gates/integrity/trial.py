@@ -140,7 +140,10 @@ def _readable(content: bytes) -> str:
 
 def _on_disk(top: Path, path: str) -> str:
     try:
-        return _readable((top / path).read_bytes()) if (top / path).is_file() else ""
+        if not (top / path).is_file():  # a link may lead to a pipe
+            return ""
+        with (top / path).open("rb") as file:
+            return _readable(file.read(_LONGEST_TEXT))
     except OSError:
         return ""
 
