@@ -223,6 +223,34 @@ async def test_nothing_outlives_a_cancelled_command(
     assert children() - before == set()
 
 
+HOPPING = """
+import os, sys, time
+hops, end = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT), time.time() + 30
+if os.fork():
+    while os.fstat(hops).st_size < 20: time.sleep(0.01)
+    os._exit(0)
+os.setsid()
+quiet = os.open(os.devnull, os.O_RDWR)
+for handle in range(3): os.dup2(quiet, handle)
+while time.time() < end:
+    if os.fork(): os._exit(0)
+    if sys.argv[2] == "True": os.setsid()
+    os.write(hops, b".")
+"""
+
+
+async def test_a_process_that_forks_and_ends_all_the_time_is_ended(fence: bool, tmp_path: Path) -> None:
+    """It never has a number for long enough to be seen; in a cgroup it may found a session each time."""
+    hops = tmp_path / "hops"
+    with anyio.fail_after(HANG_SECONDS):
+        await run([sys.executable, "-c", HOPPING, str(hops), str(fence)], cwd=tmp_path, fence=fence)
+
+    before = hops.stat().st_size
+    await anyio.sleep(0.5)
+    assert before >= 20
+    assert hops.stat().st_size == before
+
+
 async def test_nothing_outlives_a_stalled_command(
     fence: bool, tmp_path: Path, pids: Path, living: Living
 ) -> None:

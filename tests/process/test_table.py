@@ -12,7 +12,17 @@ from subprocess import PIPE
 
 import pytest
 
-from untilgreen.process.table import Seen, Unsettled, ask_psutil, environment, era, find, look, send
+from untilgreen.process.table import (
+    Seen,
+    Unsettled,
+    ask_psutil,
+    environment,
+    era,
+    find,
+    look,
+    send,
+    send_to_group,
+)
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and sessions are those of POSIX")
 pytestmark = posix
@@ -130,6 +140,22 @@ def test_a_signal_to_a_process_that_is_gone_is_nothing(sleeper: subprocess.Popen
     send(now, signal.SIGTERM)
 
     assert find(sleeper.pid) is None
+
+
+def test_a_signal_to_a_group_reaches_all_of_it_and_never_our_own(sleeper: subprocess.Popen[bytes]) -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGURG, lambda number, frame: heard.append(number))
+    try:
+        send_to_group(seen(os.getpid()), signal.SIGURG)
+        send_to_group(replace(seen(os.getpid()), group=0), signal.SIGURG)
+    finally:
+        signal.signal(signal.SIGURG, before)
+    other = replace(seen(sleeper.pid), session=2**22 + 1)
+    send_to_group(other, signal.SIGKILL)  # the number of its group has been given out again
+    send_to_group(seen(sleeper.pid), signal.SIGTERM)
+
+    assert heard == []
+    assert sleeper.wait(60) == -signal.SIGTERM
 
 
 def test_the_era_is_the_same_for_all_of_this_boot() -> None:

@@ -218,3 +218,17 @@ def send(seen: Seen, signum: int) -> None:
                 signal.pidfd_send_signal(handle, signum)
         finally:
             os.close(handle)
+
+
+def send_to_group(seen: Seen, signum: int) -> None:
+    """Signal everything that shares its group, at once: what forks and ends can't slip through between two.
+
+    Nobody joins the session of another, so all of it has come from the same one; our own is left alone. A
+    group whose number has been given out again has a leader in another session.
+    """
+    if not hasattr(os, "killpg") or seen.group <= 1 or seen.session in (0, os.getsid(0)):
+        return
+    leader = find(seen.group)
+    if leader is None or leader.session == seen.session:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(seen.group, signum)

@@ -2,7 +2,8 @@
 
 On Linux nothing gets away: a cgroup holds everything, and where none can be made, orphans are adopted and
 known by ancestry, session or the mark in their environment. What then stays unseen is a process that left
-its session, lost its parent and replaced its environment by another one, while this driver ran other trees.
+its session, lost its parent and replaced its environment by another one, while this driver ran other trees;
+and one that forks faster than anybody can look, if it does so meanwhile or founds a session each time.
 On macOS there are neither cgroups nor adoption, and the environment of system programs can't be read: a
 process of such a program that has left session and parent is not found.
 """
@@ -20,7 +21,7 @@ from anyio import move_on_after, sleep
 from msgspec import Struct
 
 from untilgreen.process import adoption, cgroup
-from untilgreen.process.table import Seen, Table, Unsettled, environment, look, send
+from untilgreen.process.table import Seen, Table, Unsettled, environment, look, send, send_to_group
 
 MARK = "UNTILGREEN_TREE"
 """The variable that names the trees a process belongs to, from the outermost to its own."""
@@ -150,20 +151,37 @@ class Tree:
             while looks:
                 table = look()
                 alive, certain = self._alive(table)
+                strays = self._strays(table)
                 adoption.reap(table, [seen for seen in ended if seen.pid != self.trace.pid])
                 ended.update(alive)
                 if self.cgroup:
                     cgroup.kill(self.cgroup)
-                if not alive and (certain or not doubts):
+                if not alive and not strays and (certain or not doubts):
                     looks -= 1
                     continue
                 doubts -= not certain
                 for seen in alive:
                     send(seen, _KILL)
+                for seen in {seen.group: seen for seen in (*alive, *strays)}.values():
+                    send_to_group(seen, _KILL)
                 await sleep(pace)
                 pace = min(pace * 2, _SLOWEST_PACE)
             await self._unfence()
         return Ended(pids=frozenset(seen.pid for seen in ended), survivors=tuple(seen.pid for seen in alive))
+
+    def _strays(self, table: Table) -> list[Seen]:
+        """What has ended, as have its parent and its session's leader: a fork of it may be alive, unseen."""
+        leading = {self.trace.pid, *(seen.pid for seen in table.values() if seen.alive)}
+        return [
+            seen
+            for seen in table.values()
+            if not seen.alive
+            and seen.start >= self.trace.start
+            and seen.session not in leading
+            and seen.session != seen.pid
+            and self.watched
+            and adoption.may_be_adopted(seen)
+        ]
 
     async def _unfence(self) -> None:
         """A cgroup goes when the last process in it has let go of everything, a moment after it is dead."""
