@@ -1,6 +1,7 @@
 """A command as an agent: how it gets the brief, and what becomes of its output, exit and usage."""
 
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -225,9 +226,24 @@ async def test_a_usage_file_that_is_no_file_says_nothing(make: str, root: Path) 
     script(root, f"{make} $UNTILGREEN_USAGE_FILE; echo done")
 
     with anyio.fail_after(60):
-        reply, _ = await work("./fix.sh", root)
+        reply, seen = await work("./fix.sh", root)
 
     assert reply == Reply(text="done\n")
+    assert [each.kind for each in seen] == ["output"]
+
+
+async def test_a_usage_file_of_any_size_takes_little_memory(root: Path) -> None:
+    script(root, "truncate -s 200M $UNTILGREEN_USAGE_FILE; echo done")
+
+    tracemalloc.start()
+    try:
+        reply, _ = await work("./fix.sh", root)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert reply == Reply(text="done\n")
+    assert peak < 100_000_000
 
 
 async def test_the_session_of_the_lap_before_is_handed_on(root: Path) -> None:

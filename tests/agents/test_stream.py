@@ -28,6 +28,7 @@ def test_a_value_of_another_type_is_not_there() -> None:
     said = Said({"a": "text", "n": "3", "yes": 1, "l": {}, "o": [], "neg": -4, "true": True})
 
     assert said.text("n") == "3"
+    assert [said.text(name) for name in ("yes", "l", "o", "neg", "true")] == [""] * 5
     assert (said.number("n"), said.count("n"), said.count("neg"), said.number("true")) == (None, 0, 0, None)
     assert (said.flag("yes"), said.parts("l"), said.texts("l"), bool(said.part("o"))) == (None, [], [], False)
     assert (said.text("a", "b", "c"), said.text("missing")) == ("", "")

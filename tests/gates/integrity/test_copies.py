@@ -1,5 +1,6 @@
 """Copies: what is in them, what becomes of them, and gates that don't work in one."""
 
+import py_compile
 import shutil
 import sys
 from dataclasses import replace
@@ -108,6 +109,24 @@ async def test_ignored_files_are_linked_in(project: Project) -> None:
 
     assert (verdict.status, verdict.findings) == ("pass", ())
     assert (project.root / "node_modules/a/index.js").exists()
+
+
+@pytest.mark.parametrize("place", ["__pycache__", "."])
+async def test_bytecode_that_the_agent_left_does_not_stand_in_for_an_original(
+    project: Project, place: str
+) -> None:
+    """Python takes such a file without a look at the source beside it."""
+    await project.begin({**START, ".gitignore": "__pycache__/\n*.pyc\n"})
+    source = project.root / "test_calc.py"
+    source.write_text(SKIPPED)
+    name = f"test_calc.{sys.implementation.cache_tag}.pyc" if place == "__pycache__" else "test_calc.pyc"
+    py_compile.compile(
+        str(source),
+        cfile=str(project.root / place / name),
+        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+    )
+
+    assert (await project.after({})).status == "fail"
 
 
 async def test_submodules_and_repositories_inside_are_linked_in(project: Project, tmp_path: Path) -> None:

@@ -105,6 +105,18 @@ async def test_endless_nesting_is_an_error(site: Site, name: str, content: bytes
     assert (await verdict(site, name, content)).status == "error"
 
 
+@pytest.mark.parametrize("where", ["around a test", "inside of a test"])
+async def test_xml_that_is_whole_and_very_deep_is_an_error(site: Site, where: str) -> None:
+    tag = "testsuite" if where == "around a test" else "system-out"
+    deep = f"<{tag}>" * 50_000, f"</{tag}>" * 50_000
+    inner = JUNIT.join(deep) if where == "around a test" else f'<testcase name="a">{"".join(deep)}</testcase>'
+
+    found = await verdict(site, "deep.xml", f"<testsuites>{inner}</testsuites>".encode())
+
+    assert found.status == "error"
+    assert "is nested more than 100 levels deep" in found.findings[0].message
+
+
 @pytest.mark.parametrize(("name", "whole"), [("junit.xml", JUNIT), ("ctrf.json", CTRF), ("t.tap", TAP)])
 async def test_a_report_older_than_the_gates_start_is_an_error(site: Site, name: str, whole: str) -> None:
     """The command puts a report of yesterday in place instead of writing one."""

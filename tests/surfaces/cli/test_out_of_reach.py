@@ -115,6 +115,7 @@ def test_a_module_that_the_agent_leaves_there_is_not_taken_for_one_of_ours(cli: 
         done = cli("resume", "--json")
 
     assert done.code == 0, done.err
+    assert not (cli.tmp / "planted").exists()
     eventually(lambda: cli.journal(cli.ids[0])[-1]["type"] == "RunFinished")
     assert not (cli.tmp / "planted").exists()
 
