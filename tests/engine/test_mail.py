@@ -1,16 +1,20 @@
 """Commands that meet a run while its driver comes or goes."""
 
+import errno
+import os
 from pathlib import Path
 
 import anyio
 import pytest
 
-from untilgreen.core.events import Attached, Event, Paused, Resumed, RunStarted
-from untilgreen.core.receive import Resume
+from untilgreen.core.events import Attached, Event, Paused, Resumed, RunStarted, Steered
+from untilgreen.core.receive import Pause, Resume, Steer
+from untilgreen.engine import inbox
 from untilgreen.engine.lock import hold
-from untilgreen.engine.mail import let_go_on
+from untilgreen.engine.mail import _record_what_arrived, let_go_on
 from untilgreen.engine.pruning import discard
 from untilgreen.engine.store import RunFolder, Store
+from untilgreen.errors import JournalError, JournalLocked
 from untilgreen.journal.file import FileJournal
 from untilgreen.testing.world import World
 
@@ -56,3 +60,48 @@ async def test_a_run_that_somebody_begins_to_drive_is_not_discarded(tmp_path: Pa
     await discard(run)
 
     assert not run.path.exists()
+
+
+@pytest.mark.anyio
+async def test_a_command_whose_event_did_not_reach_the_disk_waits_for_the_next_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = await begun(tmp_path, attached())
+    letter = inbox.send(run, Pause(at=NOON))
+
+    def fsync(descriptor: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", fsync)
+        with pytest.raises(JournalError):
+            await _record_what_arrived(run)
+
+    assert inbox.collect(run) == [(letter, Pause(at=NOON))]
+    await _record_what_arrived(run)
+    assert inbox.collect(run) == []
+    assert isinstance((await FileJournal(run.journal).events())[-1], Paused)
+
+
+@pytest.mark.anyio
+async def test_nothing_is_written_to_the_journal_beside_whoever_drives(tmp_path: Path) -> None:
+    run = await begun(tmp_path, attached())
+    letter = inbox.send(run, Pause(at=NOON))
+
+    with hold(run.lock, run=run.id, now=NOON), pytest.raises(JournalLocked):
+        await _record_what_arrived(run)
+
+    assert inbox.collect(run) == [(letter, Pause(at=NOON))]
+    assert isinstance((await FileJournal(run.journal).events())[-1], Attached)
+
+
+@pytest.mark.anyio
+async def test_a_note_that_arrives_twice_is_taken_once(tmp_path: Path) -> None:
+    """Its driver died after it was recorded and before it was put away."""
+    run = await begun(tmp_path, attached())
+    for _ in range(2):
+        inbox.send(run, Steer(at=NOON, id="1", note="look at the clock"))
+
+    await _record_what_arrived(run)
+
+    assert [type(event) for event in await FileJournal(run.journal).events()].count(Steered) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 
@@ -25,6 +26,7 @@ from untilgreen.core.events import (
     LapVoided,
     Paused,
     RunFinished,
+    SnapshotTaken,
     Steered,
     TurnEnded,
 )
@@ -260,6 +262,62 @@ async def test_who_is_told_to_leave_while_the_end_is_written_leaves_nothing_behi
 
     assert isinstance((await world.journal.events())[-1], RunFinished)
     assert (exit_code(state), runner.state.away) == (0, None)
+
+
+async def test_an_event_that_is_being_written_is_written_though_its_writer_is_cancelled() -> None:
+    world = await World("a -").start()
+    runner = world.runner(journal=(journal := Sluggish(world.journal)))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(runner.drive)
+        await journal.finishing.wait()
+        group.cancel_scope.cancel()
+
+    assert isinstance((await world.journal.events())[-1], RunFinished)
+    assert runner.state.outcome == "converged"
+
+
+class Full(MemoryWorkspace):
+    """A workspace on a disk that takes nothing more, until somebody mends that."""
+
+    full = True
+
+    async def snapshot(self, label: str) -> str:
+        if self.full:
+            raise OSError(errno.ENOSPC, "No space left on device", "objects/12")
+        return await super().snapshot(label)
+
+
+async def test_trouble_of_the_disk_leaves_the_run_open_and_it_goes_on_when_that_is_mended() -> None:
+    world = await World("a -", workspace=(files := Full())).start()
+
+    with pytest.raises(JournalError, match=r"No space left on device .*untilgreen resume world"):
+        await world.runner().drive()
+    left = names(list(await world.journal.events()))
+    files.full = False
+
+    assert "RunFinished" not in left
+    assert (await world.runner().drive()).outcome == "converged"
+
+
+class Refusing(Sluggish):
+    """A journal whose disk does not take the first snapshot."""
+
+    async def append(self, event: Event) -> None:
+        if isinstance(event, SnapshotTaken):
+            raise JournalError("The disk is full.")
+        await self.inner.append(event)
+
+
+async def test_what_the_journal_did_not_take_is_not_known_and_told_to_nobody() -> None:
+    world = await World("a -").start()
+    runner = world.runner(journal=Refusing(world.journal))
+
+    with pytest.raises(JournalError, match="The disk is full"):
+        await runner.drive()
+
+    assert runner.state == fold(await world.journal.events())
+    assert not any(isinstance(event, SnapshotTaken) for event in world.heard)
 
 
 async def test_a_turn_that_runs_out_of_time_is_a_lap_with_an_error() -> None:

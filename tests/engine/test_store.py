@@ -1,5 +1,7 @@
 """Run folders: made once, found by what people type, readable by their owner only."""
 
+import errno
+import os
 import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -351,3 +353,24 @@ def test_a_file_that_can_not_be_put_leaves_nothing(tmp_path: Path) -> None:
         put(tmp_path / "x.json", b"one")
 
     assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are synced on POSIX only")
+@pytest.mark.parametrize(("number", "there"), [(1, False), (2, True)], ids=["file", "folder"])
+def test_a_file_that_a_power_cut_may_take_is_not_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, there: bool
+) -> None:
+    """The disk fails when it is to keep the file for good, or the folder that knows it."""
+    real, synced = os.fsync, list[int]()
+
+    def fsync(descriptor: int) -> None:
+        synced.append(descriptor)
+        if len(synced) == number:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError, match="Input/output error"):
+        put(tmp_path / "x.json", b"one")
+
+    assert [path.name for path in tmp_path.iterdir()] == (["x.json"] if there else [])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.surfaces.cli.helpers import Cli, Say, eventually, git, write
+from untilgreen.crash import CRASH_AT
 
 LINES = "".join(f"{number}\n" for number in range(20))
 MENDING = (
@@ -208,3 +209,19 @@ def test_an_apply_that_is_killed_in_the_middle_is_done_again_and_can_still_be_ta
     assert (applied["many/3.txt"], "many/7.txt" in applied, applied["mine.txt"]) == ("new\n", False, "mine\n")
     assert files(cli.place) == before
     git(cli.place, "fsck", "--strict")
+
+
+def test_an_apply_that_left_half_of_the_files_is_taken_back_before_the_next(cli: Cli, ran: str) -> None:
+    """Where git was killed, too: what it had just removed to write it anew is missing."""
+    before = files(cli.place)
+    died = cli("apply", env={CRASH_AT: "restore:before:files#1"})
+    (cli.place / "a.txt").unlink()
+
+    done = cli("apply")
+    applied = files(cli.place)
+    undone = cli("apply", "--undo")
+
+    assert died.code == -signal.SIGKILL
+    assert (done.code, undone.code) == (0, 0), done.err + undone.err
+    assert (applied["a.txt"], applied["new.txt"], "old.txt" in applied) == (MENDED, "new\n", False)
+    assert files(cli.place) == before

@@ -225,12 +225,12 @@ def test_every_kind_of_repository_can_have_worktrees(cli: Cli, made: Callable[[C
 
 
 def test_a_driver_killed_while_it_sets_up_is_followed_by_one_that_goes_on(cli: Cli) -> None:
-    setup = f"echo once >> {cli.tmp}/setups; test -e {cli.tmp}/again || exec sleep 60"
+    setup = f"echo $$ >> {cli.tmp}/setups; test -e {cli.tmp}/again || exec sleep 60"
     started = cli.start(
         *("run", "Mend it.", "--worktree", "-a", cli.agent(MENDING), "-g", MENDED),
         *("--set", f'workspace.setup="{setup}"'),
     )
-    eventually((cli.tmp / "setups").exists)
+    pid = int(eventually(lambda: (path := cli.tmp / "setups").exists() and path.read_text().strip()))
     started.signal(signal.SIGKILL)
     started.end()
     (cli.tmp / "again").touch()
@@ -238,7 +238,8 @@ def test_a_driver_killed_while_it_sets_up_is_followed_by_one_that_goes_on(cli: C
     done = cli("resume")
 
     assert done.code == 0, done.err
-    assert (cli.tmp / "setups").read_text() == "once\nonce\n"
+    assert (cli.tmp / "setups").read_text().count("\n") == 2
+    assert not alive(pid)
     assert git(cli.place, "show", f"untilgreen/{cli.ids[0]}:notes.txt") == "mended\n"
 
 

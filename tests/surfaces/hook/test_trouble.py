@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.surfaces.cli.helpers import COMMAND, PATIENCE_SECONDS
 from tests.surfaces.hook.helpers import DONE, Answer, Session
+from untilgreen.engine.lock import hold
 
 ODD = [
     "$& $1 \\1 {{ITERATION}} {{PROMPT}}",
@@ -110,6 +112,19 @@ def test_a_wrong_flag_of_a_hook_is_said_and_keeps_nobody(session: Session) -> No
         assert (answer.code, answer.out) == (1, "")
         assert answer.err.startswith("error: ")
     assert session.laps() == 0
+
+
+def test_a_run_that_is_held_longer_than_the_hook_has_time_lets_the_session_stop(session: Session) -> None:
+    session.start()
+    lock, run = session.journal.parent / "lock", session.journal.parent.name
+    with hold(lock, run=run, now=0.0):
+        hook = session.begin("stop", session.payload(active=False), "--deadline", "2")
+        with suppress(subprocess.TimeoutExpired):
+            hook.wait(15)
+
+    answer = session.end(hook)
+    assert (answer.code, answer.brief) == (0, "")
+    assert f"run {run} ran out of the hook's time" in answer.toast
 
 
 def test_a_second_run_is_refused_while_a_session_works_in_the_directory(session: Session) -> None:
