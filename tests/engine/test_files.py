@@ -42,3 +42,17 @@ def test_a_damaged_note_is_as_good_as_none(folder: RunFolder) -> None:
     (folder.path / "activity" / "now.json").write_text('{"at":')
 
     assert last_shown(folder) is None
+
+
+def test_a_folder_that_somebody_removed_is_made_again_and_a_run_that_was_removed_is_not(
+    folder: RunFolder,
+) -> None:
+    shutil.rmtree(folder.path / "activity")
+
+    FolderFiles(folder).keep_brief(1, 1, "mend it")
+
+    assert folder.brief(1).read_text() == "mend it"
+    shutil.rmtree(folder.path)
+    with pytest.raises(FileNotFoundError):
+        FolderFiles(folder).keep_brief(1, 1, "mend it")
+    assert not folder.path.exists()

@@ -6,9 +6,11 @@ import stat
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Timer
 from typing import get_args
 
 import anyio
+import msgspec
 import pytest
 
 from untilgreen.core.inside import Deleted, Failed, Go, Left, Stopped, Take, TookOver
@@ -129,6 +131,24 @@ def test_what_is_no_file_is_given_as_none(run: RunFolder) -> None:
     assert arrived(run) == [None, None, None, None]
 
 
+@posix
+def test_a_pipe_or_a_link_with_a_command_in_it_is_no_command(run: RunFolder, tmp_path: Path) -> None:
+    """Whoever fills the pipe could keep the driver waiting; here it is emptied after a second."""
+    told = msgspec.json.encode(Stop(at=1.0))
+    os.mkfifo(run.inbox / "1.json")
+    pipe = os.open(run.inbox / "1.json", os.O_RDWR)
+    os.write(pipe, told)
+    emptied = Timer(1.0, os.close, [pipe])
+    (tmp_path / "elsewhere").write_bytes(told)
+    (run.inbox / "2.json").symlink_to(tmp_path / "elsewhere")
+    emptied.start()
+
+    found = arrived(run)
+
+    emptied.join()
+    assert found == [None, None]
+
+
 def test_what_is_set_aside_is_kept_but_does_not_come_again(run: RunFolder) -> None:
     bad = run.inbox / "1.json"
     bad.write_text("hello?")
@@ -229,7 +249,9 @@ async def test_where_nobody_drives_nobody_answers(run: RunFolder) -> None:
 SENDER = """
 import sys
 from pathlib import Path
+from threading import Timer
 import anyio
+import msgspec
 from untilgreen.core.receive import Steer
 from untilgreen.engine.inbox import reply, send
 from untilgreen.engine.store import RunFolder

@@ -39,7 +39,7 @@ from untilgreen.engine.bus import Bus
 from untilgreen.engine.parts import NoFiles
 from untilgreen.engine.runner import Runner
 from untilgreen.engine.seat import TERMINAL, UNATTENDED
-from untilgreen.errors import AgentUnavailable, JournalError, PluginFailed
+from untilgreen.errors import AgentUnavailable, JournalError, PluginFailed, UntilgreenError, WorkspaceNotReady
 from untilgreen.journal.memory import MemoryJournal
 from untilgreen.ports import Activity, Desk, Site
 from untilgreen.testing.doubles import MARK
@@ -277,24 +277,35 @@ async def test_an_event_that_is_being_written_is_written_though_its_writer_is_ca
     assert runner.state.outcome == "converged"
 
 
-class Full(MemoryWorkspace):
-    """A workspace on a disk that takes nothing more, until somebody mends that."""
+class Refused(MemoryWorkspace):
+    """A workspace that keeps nothing, until somebody mends that."""
 
-    full = True
+    trouble: Exception | None
 
     async def snapshot(self, label: str) -> str:
-        if self.full:
-            raise OSError(errno.ENOSPC, "No space left on device", "objects/12")
+        if self.trouble is not None:
+            raise self.trouble
         return await super().snapshot(label)
 
 
-async def test_trouble_of_the_disk_leaves_the_run_open_and_it_goes_on_when_that_is_mended() -> None:
-    world = await World("a -", workspace=(files := Full())).start()
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        OSError(errno.ENOSPC, "No space left on device", "objects/12"),
+        WorkspaceNotReady("The objects of the repository are read-only."),
+    ],
+    ids=["full", "read-only"],
+)
+async def test_trouble_of_the_disk_leaves_the_run_open_and_it_goes_on_when_that_is_mended(
+    trouble: Exception,
+) -> None:
+    world = await World("a -", workspace=(files := Refused())).start()
+    files.trouble = trouble
 
-    with pytest.raises(JournalError, match=r"No space left on device .*untilgreen resume world"):
+    with pytest.raises(UntilgreenError, match=r"(No space left|read-only).*untilgreen resume world"):
         await world.runner().drive()
     left = names(list(await world.journal.events()))
-    files.full = False
+    files.trouble = None
 
     assert "RunFinished" not in left
     assert (await world.runner().drive()).outcome == "converged"

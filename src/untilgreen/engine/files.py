@@ -57,8 +57,10 @@ class FolderFiles:
         return self._folder.tree(what)
 
     def keep_brief(self, lap: int, attempt: int, text: str) -> None:
-        """What the agent was told."""
-        self._folder.brief(lap, attempt).write_text(text, encoding="utf-8", errors="surrogatepass")
+        """What the agent was told; a folder that somebody removed is made again."""
+        path = self._folder.brief(lap, attempt)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="surrogatepass")
 
     def report(self, lap: int, activity: Activity) -> None:
         """Hand on what the agent shows, also to other processes; that they can't be told stops nothing."""

@@ -12,6 +12,8 @@ import pytest
 from tests.surfaces.cli.helpers import COMMAND, PATIENCE_SECONDS
 from tests.surfaces.hook.helpers import DONE, Answer, Session
 from untilgreen.engine.lock import hold
+from untilgreen.engine.store import Store
+from untilgreen.surfaces.hook.call import Call, answer
 
 ODD = [
     "$& $1 \\1 {{ITERATION}} {{PROMPT}}",
@@ -112,6 +114,22 @@ def test_a_wrong_flag_of_a_hook_is_said_and_keeps_nobody(session: Session) -> No
         assert (answer.code, answer.out) == (1, "")
         assert answer.err.startswith("error: ")
     assert session.laps() == 0
+
+
+def test_a_defect_of_ours_lets_the_session_stop_and_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    async def broken(call: Call, payload: object) -> None:
+        raise LookupError("nobody thought of this")
+
+    monkeypatch.setattr("untilgreen.surfaces.hook.call._heard", broken)
+    call = Call(event="stop", agent="claude", store=Store(tmp_path))
+
+    assert answer(call, b"{}") == 0
+
+    said = json.loads(capsysbinary.readouterr().out)
+    assert "LookupError: nobody thought of this" in said["systemMessage"]
+    assert "decision" not in said
 
 
 def test_a_run_that_is_held_longer_than_the_hook_has_time_lets_the_session_stop(session: Session) -> None:
