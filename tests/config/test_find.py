@@ -238,3 +238,11 @@ def test_a_spec_of_any_size_is_refused_unread(project: Path) -> None:
         read(project / "untilgreen.toml")
     (project / "untilgreen.toml").unlink()
     assert find(project) is None
+
+
+def test_a_key_of_more_parts_than_anybody_writes_is_said(tmp_path: Path) -> None:
+    """Thousands of them take the parser time squared."""
+    (tmp_path / "untilgreen.toml").write_text("task = 'x'\n" + "a." * 150 + "b = 1\n")
+
+    with pytest.raises(ConfigError, match="line 2: this is not TOML: a key has more than 100 parts"):
+        read(tmp_path / "untilgreen.toml")

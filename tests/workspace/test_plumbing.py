@@ -57,6 +57,19 @@ async def test_a_git_that_lies_in_the_workspace_is_not_ours(
     assert not planted.exists()
 
 
+@pytest.mark.timeout(30)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+@pytest.mark.parametrize("named", [True, False])
+async def test_a_pipe_in_place_of_head_is_said_and_not_waited_for(repository: Path, named: bool) -> None:
+    folder = repository / ".git"
+    (folder / "HEAD").unlink()
+    os.mkfifo(folder / "HEAD")
+    git = Git(place=repository, variables={"GIT_DIR": str(folder)} if named else {})
+
+    with pytest.raises(WorkspaceNotReady, match="HEAD' is no plain file, so that git can't go on there"):
+        await git("rev-parse", "HEAD")
+
+
 async def test_a_directory_that_is_gone_is_not_mistaken_for_a_missing_git(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceNotReady, match=r"no directory '.*/gone'"):
         await Git(place=tmp_path / "gone")("version")

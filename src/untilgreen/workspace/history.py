@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from anyio import to_thread
 
@@ -12,7 +13,12 @@ from untilgreen.workspace.plumbing import Git
 UNBORN = "unborn"
 """What HEAD stands for before the first commit."""
 MOST = 20
+_LARGEST = 10_000
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+class _Endless(Exception):
+    """An agent that commits can put a pipe, or anything else, in place of a file of git."""
 
 
 class History:
@@ -24,7 +30,10 @@ class History:
 
     async def head(self) -> str:
         """The commit that HEAD stands for."""
-        found = await to_thread.run_sync(self._read)
+        try:
+            found = await to_thread.run_sync(self._read)
+        except _Endless:  # git would wait for it, too
+            return UNBORN
         if found:
             return found
         asked = await self._git.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
@@ -43,9 +52,15 @@ class History:
     def _read(self) -> str | None:
         """HEAD and the branch it names are small files, unless refs are packed or kept otherwise."""
         try:
-            text = (self._ground.repository / "HEAD").read_text().strip()
-            if text.startswith("ref: "):
-                text = (self._ground.common / text.removeprefix("ref: ")).read_text().strip()
+            text = _text(self._ground.repository / "HEAD")
+            if text.startswith("ref: refs/") and ".." not in text:
+                text = _text(self._ground.common / text.removeprefix("ref: "))
         except (OSError, ValueError):  # bytes that are no text, or a name that no file can have
             return None
         return text if _COMMIT.fullmatch(text) else None
+
+
+def _text(path: Path) -> str:
+    if path.exists() and (not path.is_file() or path.stat().st_size > _LARGEST):
+        raise _Endless
+    return path.read_text().strip()

@@ -109,6 +109,7 @@ class Git:
         self, running: _Running, arguments: Sequence[str | bytes], given: bytes | None
     ) -> CompletedProcess[bytes]:
         verb = os.fsdecode(arguments[0])
+        self._refuse_a_pipe()
         passing("git", "before", verb)
         process = Popen(
             [*COMMAND, *arguments],
@@ -126,6 +127,15 @@ class Git:
             printed, said = process.communicate(given)
         passing("git", "after", verb)
         return CompletedProcess(process.args, process.returncode, printed, said)
+
+    def _refuse_a_pipe(self) -> None:
+        """An agent can put a pipe in place of HEAD, and git would wait there for ever."""
+        head = Path(self.variables.get("GIT_DIR", top_of(self.place) / ".git"), "HEAD")
+        if os.path.exists(head) and not head.is_file():  # noqa: PTH110 - no error where it may not be seen
+            raise WorkspaceNotReady(
+                f"{str(head)!r} is no plain file, so that git can't go on there. Remove it, write the line "
+                "`ref: refs/heads/BRANCH` in its place, with the name of your branch, and start again."
+            )
 
     def _path(self) -> str:
         tree = Path(self.variables.get("GIT_WORK_TREE", self.place))

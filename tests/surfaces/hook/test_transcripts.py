@@ -1,6 +1,7 @@
 """Transcripts, which an agent can put in place of by anything else."""
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import anyio
@@ -28,10 +29,15 @@ def test_of_a_transcript_of_any_size_the_end_is_read(tmp_path: Path) -> None:
     said = {"type": "gemini", "timestamp": "2026-01-01T00:00:00Z", "content": "the last words"}
     with (tmp_path / "transcript").open("wb") as file:
         file.write(b"\n" + msgspec.json.encode({"$set": {"messages": []}}) + b"\n")
-        file.seek(2 * TAIL_BYTES)
+        file.seek(50 * TAIL_BYTES)
         file.write(b"\n" + msgspec.json.encode(said) + b"\n")
 
-    assert last_words(tmp_path / "transcript") == "the last words"
+    tracemalloc.start()
+    try:
+        assert last_words(tmp_path / "transcript") == "the last words"
+        assert tracemalloc.get_traced_memory()[1] < 10 * TAIL_BYTES
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_name_that_no_file_can_have_is_no_trouble() -> None:
