@@ -15,10 +15,13 @@ import tempfile
 import venv
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
+
+import psutil
 
 from tests.defences.table import ROOT, Defence, defences
 
@@ -121,11 +124,23 @@ def main(words: Sequence[str]) -> int:
         if not copies[0].green([*tests, "-n", str(AT_ONCE)]):
             print("These tests are not all green with their defences: run make test.", file=sys.stderr)
             return 2
-        blind = [each for each, fault in _tried(copies, chosen) if fault]
+        try:
+            blind = [each for each, fault in _tried(copies, chosen) if fault]
+        finally:
+            _end_what_was_left(Path(folder))
     print(
         f"{len(chosen) - len(blind)} of {len(chosen)} defences are missed by their tests when they are gone."
     )
     return int(bool(blind))
+
+
+def _end_what_was_left(folder: Path) -> None:
+    """Without the line that ends a process, a test leaves it running; it works somewhere in our folder."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            places = [process.cwd(), *process.cmdline()]
+            if any(Path(place).is_relative_to(folder) for place in places):
+                process.kill()
 
 
 def _tried(copies: list[Copy], chosen: Sequence[Defence]) -> Iterator[tuple[Defence, str | None]]:
