@@ -132,7 +132,8 @@ WORKTREE = Story(
         Act(words=("apply", "{run}"), before=_mine),
         Act(words=("apply", "{run}", "--undo")),
         Act(words=("fork", "{run}@1", "--worktree", "--json"), begins=True),
-        Act(words=("fork", "{run}@1", "--in-place", "--json"), begins=True),
+        # A first turn that was cut short has counted already, so only these files are the same each time.
+        Act(words=("fork", "{run}@0", "--in-place", "--json"), begins=True),
         Act(words=("restore", "@last@0")),
         Act(words=("prune", "--keep", "0d")),
     ),
