@@ -30,10 +30,7 @@ class History:
 
     async def head(self) -> str:
         """The commit that HEAD stands for."""
-        try:
-            found = await to_thread.run_sync(self._read)
-        except _Endless:  # git would wait for it, too
-            return UNBORN
+        found = await to_thread.run_sync(self._read)
         if found:
             return found
         asked = await self._git.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
@@ -55,6 +52,8 @@ class History:
             text = _text(self._ground.repository / "HEAD")
             if text.startswith("ref: refs/") and ".." not in text:
                 text = _text(self._ground.common / text.removeprefix("ref: "))
+        except _Endless:  # git would wait for it, too
+            return UNBORN
         except (OSError, ValueError):  # bytes that are no text, or a name that no file can have
             return None
         return text if _COMMIT.fullmatch(text) else None

@@ -167,6 +167,8 @@ def test_what_a_person_decides_is_refused_by_the_mark_of_an_agent(
 ) -> None:
     (Path(cli.env["HOME"]) / ".claude").mkdir(exist_ok=True)
     write(cli.place, {"untilgreen.toml": "[gates.green]\nrun = 'true'\n"})
+    if call[0] == "fork":  # what is forked is looked at first
+        assert cli("run", "Mend it.", "--trust", "-a", cli.agent("true"), "--in-place").code == 0
     monkeypatch.setenv("CLAUDECODE", "1")
 
     refused = said(*call)
