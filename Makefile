@@ -48,7 +48,7 @@ test-agents: $(READY) ## run real agents against a scripted model; AGENTS="claud
 	$(BIN)/python tests/agents_real/clis.py $(AGENTS)
 	AGENTS="$(AGENTS)" $(BIN)/pytest tests/agents_real -q -rs -n 2 --inline-snapshot=disable
 
-soak: $(READY) ## the long versions: kill -9 at every named point, hundreds of races, floods; takes hours
+soak: $(READY) ## the long versions: kill -9 at every named point, hundreds of races, floods; takes an hour
 	$(BIN)/pytest tests/soak -q --inline-snapshot=disable
 
 defences: $(READY) ## take away one defence after another and see its tests go red; DEFENCES="lock git" only these

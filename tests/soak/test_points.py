@@ -1,4 +1,4 @@
-"""kill -9 at every named point of every story, 1,700 of them: more than an hour.
+"""kill -9 at every named point of every story, 1,700 of them: most of an hour.
 
 `-k` names one story; each takes minutes.
 """
