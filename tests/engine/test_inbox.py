@@ -18,7 +18,7 @@ from untilgreen.core.model import Moment
 from untilgreen.core.receive import Answer, Arrival, Cancel, Pause, Resume, Steer, Stop
 from untilgreen.engine.inbox import LARGEST, collect, done, reply, respond, send, set_aside
 from untilgreen.engine.store import RunFolder, Store
-from untilgreen.errors import RunGone, UserError
+from untilgreen.errors import JournalError, RunGone, UserError
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and modes are those of POSIX")
 
@@ -174,6 +174,9 @@ def test_a_run_that_has_gone_has_no_commands(run: RunFolder) -> None:
     run.inbox.rmdir()
 
     assert collect(run) == []
+    with pytest.raises(JournalError, match=f"Nothing can be sent to run {run.id}"):
+        send(run, Stop(at=1.0))
+    run.path.rename(run.path.with_name("gone"))
     with pytest.raises(RunGone, match=f"Run {run.id} is not there any more"):
         send(run, Stop(at=1.0))
 

@@ -67,7 +67,7 @@ def lines(path: Path) -> Iterator[Line]:
     with _complaining(path), path.open("rb") as file:
         packed = file.peek(2)[:2] == _GZIP
         # A GzipFile reads like any binary file, which typeshed does not know.
-        text: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
+        text: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]  # it reads
         for number, line in enumerate(text, 1):
             if line.strip():
                 yield Line(number, line, file.tell())

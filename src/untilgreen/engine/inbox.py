@@ -44,9 +44,9 @@ def send(folder: RunFolder, arrival: Arrival) -> Path:
     path = folder.inbox / _name(arrival.at)
     try:
         put(path, data)
-    except FileNotFoundError:
-        raise RunGone(folder.id) from None
     except OSError as error:
+        if not folder.path.exists():
+            raise RunGone(folder.id) from None
         raise JournalError(
             f"Nothing can be sent to run {folder.id}, its inbox {folder.inbox} can't be written: "
             f"{error.strerror}. Mend that and send it again."

@@ -95,6 +95,8 @@ async def discard(folder: RunFolder) -> None:
 async def _prune(folder: RunFolder, store: Store, rules: Rules, *, newest: bool) -> Pruned:
     try:
         state, _ = told(folder)
+    except RunGone:
+        raise
     except JournalError:
         if not rules.named:
             why = f"is damaged; remove it with `untilgreen prune {folder.id}`"

@@ -20,8 +20,10 @@ def read(path: Path, end: End = End()) -> tuple[list[Event], End]:  # noqa: B008
             file.seek(end.size)
             data = file.read()
     except FileNotFoundError:
-        if end.size:
+        if end.size and not path.parent.exists():
             raise RunGone(path.parent.name) from None
+        if end.size:
+            raise JournalError(f"{path} was removed while it was read.") from None
         return [], end
     except OSError as error:
         raise JournalError(f"{path} can't be read: {error.strerror}. Mend that and try again.") from error

@@ -171,12 +171,15 @@ def test_a_prune_that_is_killed_is_finished_by_the_next(cli: Cli) -> None:
     git(cli.place, "fsck", "--strict")
 
 
-async def test_a_run_that_somebody_else_prunes_meanwhile_is_passed_over(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dry_run", [False, True])
+async def test_a_run_that_somebody_else_prunes_meanwhile_is_passed_over(
+    tmp_path: Path, dry_run: bool
+) -> None:
     store = Store(tmp_path)
     run = store.create(1_785_000_000.0, workspace=tmp_path)
     store.forget(run)
 
-    done = await prune(run, store, Rules(keep=0.0, now=0.0), newest=False)
+    done = await prune(run, store, Rules(keep=0.0, now=0.0, dry_run=dry_run), newest=False)
 
     assert (done.action, done.why, done.told) == ("kept", "was removed by somebody else meanwhile", False)
 

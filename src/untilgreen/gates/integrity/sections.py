@@ -163,7 +163,7 @@ def _write_ini(table: Table) -> str:
 def _parser() -> configparser.RawConfigParser:
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True, default_section="\0")
     # The documented way to keep the case of keys; types know only the method that it replaces.
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # as configparser documents it
     return parser
 
 

@@ -73,7 +73,7 @@ class _Gathered:
             self.test.end(_local(tag))
             if self.depth == self.test_depth:
                 # junitparser has no annotations.
-                self._count(_Test.fromelem(self.test.close()))  # type: ignore[no-untyped-call]
+                self._count(_Test.fromelem(self.test.close()))  # type: ignore[no-untyped-call]  # junitparser has no types
                 self.test = None
         self.depth -= 1
 
