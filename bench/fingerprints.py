@@ -14,8 +14,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from untilgreen.core.fingerprint import fingerprint
-from untilgreen.gates.recognise import located, recognise
+from untilgreen.core.values.fingerprint import fingerprint
+from untilgreen.gates.output.parsers import file_line
+from untilgreen.gates.output.recognise import recognise
 
 NAMED = {
     "cargo-test": "cargo-test",
@@ -63,7 +64,7 @@ def _outputs(place: Path) -> list[bool]:
     failing: list[bool] = []
     for row in _rows(place / "index.jsonl"):
         seen = recognise((place / row["file"]).read_text(encoding="utf-8", errors="replace"))
-        tool = seen.tool if seen is not None and seen.tool != located.TOOL else None
+        tool = seen.tool if seen is not None and seen.tool != file_line.TOOL else None
         expected = NAMED.get(row["tool"])
         (named if expected else others).append(_told(tool == expected, row["file"], f"taken for {tool}"))
         if row["kind"] == "fail":

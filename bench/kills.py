@@ -28,7 +28,7 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
-from untilgreen.core.events import BriefOffered, Event, GateChecked, RunFinished, SnapshotTaken
+from untilgreen.core.values.events import BriefOffered, Event, GateChecked, RunFinished, SnapshotTaken
 from untilgreen.errors import JournalError
 from untilgreen.journal.codec import decode
 

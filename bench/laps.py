@@ -13,11 +13,11 @@ from statistics import median
 from time import perf_counter
 
 from untilgreen import Fixed, Limits
-from untilgreen.core.decide import decide
-from untilgreen.core.events import Decided, Event
-from untilgreen.core.fold import apply, fold
-from untilgreen.core.state import RunState
-from untilgreen.core.step import Decide, next_step
+from untilgreen.core.loop.decide import decide
+from untilgreen.core.loop.fold import apply, fold
+from untilgreen.core.loop.step import Decide, next_step
+from untilgreen.core.values.events import Decided, Event
+from untilgreen.core.values.state import RunState
 from untilgreen.testing.stories import Play
 
 LAPS = 10_000
@@ -33,7 +33,7 @@ def main() -> int:
     state = fold(events)
     seconds = perf_counter() - started
     assert state is not None
-    laps = len(state.iterations)
+    laps = len(state.laps)
     early, late = one_lap(events, play, 10), one_lap(events, play, 1_000)
     print(f"fold of {laps:,} laps ({len(events):,} events): {seconds:.2f} s, bar 2 s")
     print(f"one lap at lap 10: {early * 1e6:.0f} µs, at lap 1,000: {late * 1e6:.0f} µs")

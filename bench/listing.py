@@ -18,9 +18,10 @@ import anyio
 import msgspec
 from msgspec.structs import replace
 
-from untilgreen.core.events import Event, RunStarted
 from untilgreen.core.strategies.fixed import Fixed
-from untilgreen.engine.catalogue import NAME, Meta
+from untilgreen.core.values.events import Event, RunStarted
+from untilgreen.engine.store.catalogue import NAME
+from untilgreen.engine.store.run_folder import Meta
 from untilgreen.journal.codec import End, encode
 from untilgreen.journal.memory import MemoryJournal
 from untilgreen.testing.world import World

@@ -18,8 +18,8 @@ import msgspec
 import psutil
 
 from untilgreen import Fixed, Limits
-from untilgreen.core.events import Decided, Event, RunStarted
-from untilgreen.core.state import RunState
+from untilgreen.core.values.events import Decided, Event, RunStarted
+from untilgreen.core.values.state import RunState
 from untilgreen.journal.file import FileJournal
 from untilgreen.testing.world import World
 

@@ -21,12 +21,13 @@ import anyio
 
 from untilgreen import Fixed, Limits
 from untilgreen.config.load import Request, load
-from untilgreen.core.events import Attached, Decided, Event
-from untilgreen.engine.drive import start
-from untilgreen.engine.store import RunFolder, Store
-from untilgreen.engine.wiring import plan_of
+from untilgreen.core.values.events import Attached, Decided, Event
+from untilgreen.engine.driving.start import start
+from untilgreen.engine.store.folder_record import FolderRecord
+from untilgreen.engine.store.runs import Store
+from untilgreen.engine.wiring.plan import plan_of
 from untilgreen.journal.codec import encode
-from untilgreen.journal.disk import read
+from untilgreen.journal.reader import read
 from untilgreen.testing.stories import GATE, Play
 
 LAPS = 10_000
@@ -69,7 +70,7 @@ def _repository(folder: Path) -> None:
         subprocess.run([*git, *words], check=True)
 
 
-def _left(folder: Path, laps: int) -> RunFolder:
+def _left(folder: Path, laps: int) -> FolderRecord:
     """A run that was left between two laps, with the laps of a story behind it."""
     place, store = folder / "project", Store(folder / "state")
     flags = {
@@ -106,18 +107,19 @@ def _laps(laps: int, agent: str) -> Iterator[Event]:
             return
 
 
-def _folded(run: RunFolder) -> float:
+def _folded(run: FolderRecord) -> float:
     """In a process of its own, since this one may remember; without the time of its start."""
     code = (
-        "import sys, time; from pathlib import Path; from untilgreen.engine.store import RunFolder; "
-        "from untilgreen.engine.told import look; begun = time.perf_counter(); "
-        "look(RunFolder(Path(sys.argv[1]))); print(time.perf_counter() - begun)"
+        "import sys, time; from pathlib import Path; "
+        "from untilgreen.engine.store.folder_record import FolderRecord; "
+        "begun = time.perf_counter(); "
+        "FolderRecord(Path(sys.argv[1])).read(); print(time.perf_counter() - begun)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(run.path)], capture_output=True, check=True)
     return float(done.stdout)
 
 
-def _resumed(run: RunFolder, folder: Path) -> tuple[float, float]:
+def _resumed(run: FolderRecord, folder: Path) -> tuple[float, float]:
     """Seconds until it takes its first step, and until its agent has begun; then it is left again."""
     mark, before = folder / "begun", run.journal.read_bytes()
     mark.unlink(missing_ok=True)

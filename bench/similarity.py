@@ -12,7 +12,7 @@ from time import perf_counter
 
 from rapidfuzz import fuzz
 
-from untilgreen.core.fingerprint import similarity, sketch
+from untilgreen.core.values.fingerprint import similarity, sketch
 
 WORDS = 160_000
 MOST = 1 / 50

@@ -18,8 +18,8 @@ from time import perf_counter
 
 import anyio
 
-from untilgreen.workspace.git import GitWorkspace
-from untilgreen.workspace.open import open_workspace
+from untilgreen.workspace.factory import open_workspace
+from untilgreen.workspace.git_workspace import GitWorkspace
 
 FILES, FOLDERS = 100_000, 1_000
 CHANGES = 10

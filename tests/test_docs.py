@@ -47,6 +47,27 @@ def test_toml_examples_are_valid_specs(text: str, tmp_path: Path) -> None:
     assert load(Request(start=tmp_path)).spec.gates
 
 
+def test_the_list_of_pages_has_every_page() -> None:
+    listed = (ROOT / "docs" / "README.md").read_text()
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+
+    missing = [page for page in pages if f"({page})" not in listed and not page.startswith("decisions/")]
+    assert missing == ["README.md"]
+
+
+def test_the_commands_of_the_first_night_exist(tmp_path: Path) -> None:
+    night = [line for name, text in blocks("text") if "first-night" in name for line in text.splitlines()]
+    ours = [line for line in night if line.startswith("untilgreen ")]
+    verbs = {
+        (words := shlex.split(line))[1]: [word for word in words if word.startswith("--")] for line in ours
+    }
+
+    helped = run_script("\n".join(f"untilgreen {verb} --help" for verb in verbs), tmp_path)
+
+    assert len(ours) > 10
+    assert [flag for flags in verbs.values() for flag in flags if flag not in helped] == []
+
+
 def test_the_tutorial_works_from_its_first_line_to_its_last(tmp_path: Path) -> None:
     script = "\n".join(code for name, code in blocks("sh") if "tutorial" in name)
     script = script.replace("untilgreen check", "! untilgreen check", 1)
@@ -61,10 +82,16 @@ def test_the_tutorial_works_from_its_first_line_to_its_last(tmp_path: Path) -> N
 NOT_OURS = {
     "git clone <this repository> untilgreen && cd untilgreen": "the tests run in such a clone",
     "make demo": "sets a clone up, and then is `untilgreen demo`, which its own tests run",
-    "pip install ./untilgreen": "the tests run what was installed from here",
+    "uv tool install .": ".ci/install tries it, and pip and pipx, in a clean directory",
     "cd my-project": "the project is made below",
 }
 """What README shows and no test runs, with the reason; a command that is new there is no such one."""
+
+
+UNTIL_IT_SERVES = """serve --port 0 >address &
+until grep -q '^http' address; do kill -0 $! && sleep 0.1; done
+kill $! && { wait $! || test $? = 143; }"""
+"""In place of `serve --open`, which would open a browser and go on until somebody ends it."""
 
 
 def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
@@ -76,7 +103,13 @@ def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
     commands = [line for line in commands if line not in NOT_OURS]
     known = {
         **{"--agent claude": agent, "--agent codex": agent, "'pytest -q'": "'test -e done'"},
-        **{"2pghq": "@last", "@last@3": "@last@1", "…": f"'Do it.' {agent} {gate}"},
+        **{
+            "install claude": "install claude --yes",
+            "2pghq": "@last",
+            "@last@3": "@last@1",
+            "…": f"'Do it.' {agent} {gate}",
+            "serve --open": UNTIL_IT_SERVES,
+        },
     }
     who = "git config user.name N && git config user.email n@example.org"
     script = [f"git init -q . && {who} && git commit -q --allow-empty -m start"]
@@ -106,7 +139,7 @@ def test_the_page_about_setting_up_works_from_its_first_line_to_its_last(tmp_pat
     assert (tmp_path / "shop" / "untilgreen.schema.json").exists()
 
 
-@pytest.mark.parametrize("page", ["strategy", "detector", "gate"])
+@pytest.mark.parametrize("page", ["strategy", "detector", "gate", "notifier"])
 def test_a_page_about_extending_works_from_its_first_line_to_its_last(page: str, tmp_path: Path) -> None:
     """Blocks that begin with a file's name are that file; shell blocks are run in order."""
     for match in FENCE.finditer((ROOT / "docs" / "extend" / f"{page}.md").read_text()):
@@ -189,3 +222,29 @@ def test_every_link_in_the_docs_leads_somewhere() -> None:
     ]
 
     assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("reference/spec.md", ("`[session]`", "`[workspace]`", "`[sandbox]`", "never accepted", '"$20"')),
+        ("extend/strategy.md", ("`*`", "`=`", "`!`", "`?`", "tell(", "Play(", "velocity", "show --json")),
+        ("in-session.md", ("/untilgreen start", "/untilgreen answer 1", "--take", "session state")),
+        ("strategies.md", ("`review`", "untilgreen answer @last")),
+        ("api.md", ("registry.register", "registry.create", "registry.list", "registry.has")),
+    ],
+)
+def test_what_works_can_be_found(page: str, words: tuple[str, ...]) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+
+    assert [word for word in words if word not in text] == []
+
+
+def test_the_picture_is_the_live_view_of_a_run() -> None:
+    picture = (ROOT / "docs" / "pictures" / "demo.svg").read_text().replace("&#160;", " ")
+
+    assert [
+        each
+        for each in ("what happened", "claim rejected", "score ", "now ", "converged:")
+        if each not in picture
+    ] == []

@@ -75,6 +75,7 @@ STAGES = {
         files={"src/a.py": "x: int = ''\n"},
         work="echo 'x: int = 1' > src/a.py\n",
         before={"untilgreen session list": "untilgreen hook prompt --agent claude < {payload}"},
+        typed={"untilgreen install claude": "y\n"},
         says={
             "untilgreen install claude --dry-run": "settings.json",
             "untilgreen session list": "Fix all type errors in src/",
@@ -93,7 +94,7 @@ STAGES = {
     ),
     "strategies": Stage(
         files={"test_it.py": RED_WITHOUT_DONE, "untilgreen.toml": PAGE_SPEC},
-        setup="ln -s ../bin/claude my-agent.sh; untilgreen trust --yes",
+        setup="ln -s ../bin/my-agent my-agent.sh; untilgreen trust --yes",
         before={"untilgreen run": SPOIL},
         says={"untilgreen run": "converged: all required gates pass in lap 1"},
     ),
@@ -117,6 +118,9 @@ STAGES = {
         },
     ),
 }
+
+ELSEWHERE = {"fleet": "tests/fleet/test_page.py"}
+"""Pages whose commands need servers, and the tests that run them."""
 
 
 @dataclass(frozen=True)
@@ -147,28 +151,30 @@ WITH_PROMPTS = [
 
 
 def test_every_page_with_commands_has_its_stage() -> None:
-    assert sorted(STAGES) == sorted(WITH_PROMPTS)
+    assert sorted((*STAGES, *ELSEWHERE)) == sorted(WITH_PROMPTS)
+    for page, tests in ELSEWHERE.items():
+        assert f'shown("{page}")' in (ROOT / tests).read_text()
 
 
 @pytest.mark.parametrize("page", STAGES)
 def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path) -> None:
     stage, place = STAGES[page], repository(tmp_path / "project", STAGES[page].files)
-    env = _environment(tmp_path, stage)
-    _sh(stage.setup, place, env)
+    env = environment(tmp_path, stage.work)
+    sh(stage.setup, place, env)
     for each in shown(page):
-        _sh(_for(each.command, stage.before), place, env)
+        sh(_for(each.command, stage.before), place, env)
         seen = _seen(each.command, stage, place, env)
-        missing = [line for line in each.lines if _alike(line) not in _alike(seen)]
+        missing = [line for line in each.lines if alike(line) not in alike(seen)]
         assert missing == [], f"{each.command}\n{seen}"
         assert _for(each.command, stage.says) in seen, f"{each.command}\n{seen}"
-    _sh(stage.after, place, env)
+    sh(stage.after, place, env)
 
 
 def _seen(command: str, stage: Stage, place: Path, env: dict[str, str]) -> str:
     """What stands on the terminal of a person who types it; a command that fails fails the test."""
     if command not in stage.typed:
         newest = max((path.name for path in (place.parent / "state" / "runs").glob("*")), default="")
-        return _sh(re.sub(r"\bRUN\b", newest, command), place, env)
+        return sh(re.sub(r"\bRUN\b", newest, command), place, env)
     terminal = Terminal(tuple(shlex.split(command)[1:]), place, env)
     terminal.type(stage.typed[command])
     code, text = terminal.end()
@@ -176,7 +182,8 @@ def _seen(command: str, stage: Stage, place: Path, env: dict[str, str]) -> str:
     return text
 
 
-def _sh(command: str, place: Path, env: dict[str, str]) -> str:
+def sh(command: str, place: Path, env: dict[str, str]) -> str:
+    """What the command prints; one that fails fails the test."""
     done = subprocess.run(
         ["/bin/sh", "-eu", "-c", command.replace("{payload}", str(_payload(place)))],
         cwd=place,
@@ -192,15 +199,16 @@ def _sh(command: str, place: Path, env: dict[str, str]) -> str:
     return done.stdout
 
 
-def _environment(folder: Path, stage: Stage) -> dict[str, str]:
+def environment(folder: Path, work: str) -> dict[str, str]:
     """A user whose agents are stand-ins, with the tools of this interpreter."""
     stand_ins, home = folder / "bin", folder / "home"
     stand_ins.mkdir()
     home.mkdir()
-    (stand_ins / "work.sh").write_text(stage.work)
-    for name in ("claude", "codex"):
+    (stand_ins / "work.sh").write_text(work)
+    for name in ("claude", "codex", "my-agent"):
         called = shlex.join([sys.executable, str(STAND_IN), str(stand_ins), name])
-        script(stand_ins / name, f'exec {called} "$@"\n')
+        asked = 'case "$1" in auth|login) exit 0;; esac'  # whether it is logged in, which is no turn
+        script(stand_ins / name, f'{asked}\nexec {called} "$@"\n')
     return {
         "PATH": os.pathsep.join((str(stand_ins), str(Path(sys.executable).parent), os.environ["PATH"])),
         "HOME": str(home),
@@ -224,6 +232,6 @@ def _for(command: str, told: Mapping[str, str]) -> str:
     return told[max(keys, key=len)] if (keys := [key for key in told if command.startswith(key)]) else ""
 
 
-def _alike(text: str) -> str:
+def alike(text: str) -> str:
     """The same for every run: ids and numbers of processes stand for themselves."""
     return re.sub(r"process \d+", "process N", RUN_ID.sub("RUN", text))

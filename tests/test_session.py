@@ -23,7 +23,7 @@ def test_a_loop_is_started_looked_at_and_cancelled(tmp_path: Path) -> None:
     )
     assert brief.startswith("[UNTILGREEN LOOP - ITERATION 1/50]")
 
-    found = session.get_state("id-1", state_dir=state)
+    found = session.state("id-1", state_dir=state)
     assert found is not None
     assert (found.iteration, found.max_iterations, found.completion_promise) == (1, 50, "REFACTORED")
     assert (session.is_active("id-1", state_dir=state), session.is_active("id-2", state_dir=state)) == (
@@ -32,9 +32,24 @@ def test_a_loop_is_started_looked_at_and_cancelled(tmp_path: Path) -> None:
     )
     assert not session.cancel("id-2", state_dir=state)
     assert session.cancel("id-1", state_dir=state)
-    assert session.get_state("id-1", state_dir=state) is None
+    assert session.state("id-1", state_dir=state) is None
 
 
 def test_a_start_without_a_session_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="none was named"):
         session.start(" ", "x", agent="claude", directory=tmp_path, state_dir=tmp_path / "state")
+
+
+def test_the_state_without_an_id_is_that_of_the_directory(tmp_path: Path) -> None:
+    project, state = tmp_path / "project", tmp_path / "state"
+    (project / "deep").mkdir(parents=True)
+    assert session.state(directory=project, state_dir=state) is None
+
+    session.start(
+        "id-2", "Fix it", agent="claude", gates={"tests": "false"}, directory=project, state_dir=state
+    )
+
+    found = session.state(directory=project, state_dir=state)
+    assert found is not None
+    assert (found.session_id, found.prompt) == ("id-2", "Fix it")
+    assert session.state(directory=tmp_path, state_dir=state) is None

@@ -1,6 +1,7 @@
 """The shape of the code: small files, short functions, a pure core, no traces of one machine."""
 
 import ast
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "untilgreen"
 
-LONGEST_MODULE = 300
+LONGEST_MODULE = 400
 LONGEST_FUNCTION = 60
 LONGEST_RUNNER = 150
 
@@ -38,6 +39,7 @@ PURE = {
     "typing",
     "untilgreen.core",
     "untilgreen.errors",
+    "untilgreen.regex",
     "zlib",
 }
 
@@ -94,15 +96,59 @@ def test_no_function_is_longer_than_a_screen() -> None:
 
 
 def test_the_loop_does_not_grow() -> None:
-    runner = PACKAGE / "engine" / "runner.py"
+    runner = PACKAGE / "engine" / "loop" / "runner.py"
     if not runner.exists():
         pytest.skip("the runner is not written yet")
 
     assert length(runner) <= LONGEST_RUNNER
 
 
+def test_no_pattern_is_compiled_before_it_is_used() -> None:
+    """A verb imports many modules and uses few of their patterns, so `untilgreen.regex` waits."""
+    eager = [
+        f"{path}:{node.lineno}"
+        for path, tree in modules()
+        for statement in tree.body
+        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "re.compile"
+    ]
+
+    assert eager == []
+
+
 def test_every_module_says_what_it_is_for() -> None:
     assert [path for path, tree in modules() if not ast.get_docstring(tree)] == []
+
+
+def test_the_map_of_every_room_lists_what_is_in_it() -> None:
+    wrong = {
+        room.relative_to(PACKAGE).as_posix(): listed ^ held
+        for room in sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
+        if (listed := set(mapped(room))) != (held := set(contents(room)))
+    }
+
+    assert wrong == {}
+
+
+def mapped(room: Path) -> list[str]:
+    """The names in the map of a package: the lines of its docstring that read `name  what it is for`."""
+    docstring = ast.get_docstring(ast.parse((room / "__init__.py").read_bytes())) or ""
+    return [line.split()[0] for line in docstring.splitlines() if re.match(r"\S+ {2,}\S", line)]
+
+
+def contents(room: Path) -> list[str]:
+    modules = [path.stem for path in room.glob("*.py") if path.name != "__init__.py"]
+    return modules + [f"{path.parent.name}/" for path in room.glob("*/__init__.py")]
+
+
+def test_every_path_on_the_architecture_page_exists() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", page))
+    places = [PACKAGE, ROOT]
+
+    assert len(named) > 40
+    assert {path for path in named if not any((place / path).exists() for place in places)} == set()
 
 
 def test_the_core_imports_nothing_that_touches_the_world() -> None:

@@ -1,4 +1,4 @@
-"""Draws docs/pictures/demo.svg from a real run of the demo: `make picture`."""
+"""Draws docs/pictures/demo.svg from a real run of the demo, as the live view shows it: `make picture`."""
 
 from __future__ import annotations
 
@@ -12,22 +12,19 @@ from pathlib import Path
 
 import anyio
 from rich.console import Console
-from rich.text import Text
 
-from untilgreen.core.events import Event
-from untilgreen.core.fold import apply
-from untilgreen.core.state import RunState
+from untilgreen.core.loop.fold import apply
+from untilgreen.core.values.events import BriefOffered, Event
+from untilgreen.core.values.state import RunState
 from untilgreen.journal.file import FileJournal
-from untilgreen.surfaces.render import line
-from untilgreen.surfaces.result import summary
+from untilgreen.ports import Activity
+from untilgreen.surfaces.live.view import LiveView
+from untilgreen.surfaces.text.summary import summary
 
 PICTURE = Path(__file__).with_name("demo.svg")
-WIDTH = 96
-COLOURS = (
-    (r"✓|converged", "green"),
-    (r"✕\d*|claim rejected|fails", "red"),
-    (r"^(baseline|(after |before )?lap \d+)", "cyan"),
-)
+WIDTH = 110
+SHOWN_LAP = 4
+"""The lap in which the view is drawn."""
 
 
 def main() -> None:
@@ -37,28 +34,32 @@ def main() -> None:
         subprocess.run(command, env={**os.environ, "TMPDIR": folder}, check=True, stdout=subprocess.DEVNULL)  # noqa: TID251 - a script
         (journal,) = Path(folder).rglob("journal.jsonl")
         events = anyio.run(FileJournal(journal).events)
-        lines = ["$ untilgreen demo", *told(list(events))]
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
-    for said in lines:
-        text = Text(said if len(said) < WIDTH else said[: WIDTH - 1] + "…")
-        for pattern, colour in COLOURS:
-            text.highlight_regex(pattern, colour)
-        console.print(text)
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, highlight=False)
+    console.print("$ untilgreen demo")
+    draw(console, list(events))
     svg = console.export_svg(title="untilgreen demo")
     PICTURE.write_text(re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL), encoding="utf-8")
 
 
-def told(events: list[Event]) -> list[str]:
-    """The lines of the run, and its picture at the end."""
+def draw(console: Console, events: list[Event]) -> None:
+    """The rows of the laps, the view in the middle of one, and the end."""
     state: RunState | None = None
-    lines = []
+    now = 0.0
+    view = LiveView(console, lambda: now, ascii_only=False)
     for event in events:
-        state = apply(state, event)
-        if said := line(event, state):
-            lines.append(said)
+        state, now = apply(state, event), event.at
+        view.on_event(event, state)
+        if isinstance(event, BriefOffered) and event.lap == SHOWN_LAP:
+            view.on_activity(Activity(kind="edit", text="cart.py"))
+            console.print()
+            console.print(view)
+            console.print()
     assert state is not None
     ending = "\n".join(summary(state, width=WIDTH, ascii_only=False)).splitlines()
-    return [*lines[:-1], "", *ending[:-1]]
+    console.print()
+    for line in ending:
+        if line.startswith(("converged", f"{len(state.laps)} laps")):
+            console.print(line)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes docs/reference from the code: `make reference`; with --check it only says what is out of date."""
+"""Writes docs/reference from the code: `make reference`. With --check it only reports what is out of date."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from untilgreen.config import words
-from untilgreen.config.published import spec_schema
-from untilgreen.core.exits import MEANINGS
+from untilgreen.config.spec.json_schema import spec_schema
+from untilgreen.config.spec.schema import EXTENDS, MODES, TABLES, CommandTable
+from untilgreen.core.exit_codes import MEANINGS
+from untilgreen.core.values.option_checks import choices_of, description_of, type_in_words, kinds_of
+from untilgreen.gates.command import CommandGate
 from untilgreen.plugins.kinds import BUILT_IN, Kind
-from untilgreen.plugins.places import from_module
-from untilgreen.surfaces.cli.help import UNITS, VARIABLES
+from untilgreen.plugins.locations import from_module
 from untilgreen.surfaces.cli.main import reference
+from untilgreen.surfaces.cli.verbs.help import UNITS, VARIABLES
 
 HERE = Path(__file__).parent
 NOTE = "<!-- Made from the code by `make reference`; change the code, not this page. -->\n\n"
 INTRODUCTION = """\
 In `untilgreen.toml`, or below `[tool.untilgreen]` in `pyproject.toml`.
-The nearest one from here up to the root of the repository is used.
+The nearest file from here up to the root of the repository is used.
 Later sources win: defaults, the file, `--profile`, variables (`UNTILGREEN_LIMITS__COST`), flags, `--set`.
-`untilgreen config show --sources` says what holds, `untilgreen schema spec` is this page for editors.
+`untilgreen config show --sources` prints every value and its source.
+`untilgreen schema spec` prints this page as a JSON Schema.
 """
 TITLES: dict[Kind, str] = {
     "strategy": "Strategies",
@@ -61,14 +64,18 @@ def _spec_lines() -> Iterator[str]:
     yield "# The spec\n"
     yield INTRODUCTION
     yield from _keys("## Keys", {key: shape for key, shape in schema.items()})
-    yield from _keys("## `[limits]`", schema["limits"]["properties"])
+    for name in TABLES:
+        shape = schema[name]
+        yield from _keys(
+            f"## `[{name}]`", shape["anyOf"][1]["properties"] if name in MODES else shape["properties"]
+        )
     yield from _keys("## `[gates.NAME]`, every kind", gate["properties"])
     yield from _keys(
-        "## `[gates.NAME]`, commands", {key: gate["then"]["properties"][key] for key in words.COMMAND}
+        "## `[gates.NAME]`, commands",
+        {key: gate["then"]["properties"][key] for key in kinds_of(CommandTable)},
     )
-    yield from _keys("## `[integrity]`", schema["integrity"]["properties"])
     yield "## `[profiles.NAME]`\n"
-    yield f"Every key above, and `extends`: {words.EXTENDS[0].lower()}{words.EXTENDS[1:]}\n"
+    yield f"Every key above, and `extends`: {EXTENDS[0].lower()}{EXTENDS[1:]}\n"
     yield "## Values\n"
     yield "| what | how |\n|---|---|"
     yield from (f"| {name} | {said} |" for name, said in UNITS)
@@ -117,18 +124,42 @@ def _plugins(kind: Kind) -> Iterator[str]:
         yield f"### `{name}`\n"
         yield f"{first}\n"
         options = [
-            each for each in inspect.signature(made).parameters.values() if not each.name.startswith("_")
+            each
+            for each in inspect.signature(made, eval_str=True).parameters.values()
+            if not each.name.startswith("_")
         ]
+        if not options:
+            continue
+        yield "| option | value | default | |\n|---|---|---|---|"
         for each in options:
-            default = "" if each.default is inspect.Parameter.empty else f" = {_shown(each.default)}"
-            yield f"- `{each.name}{default}`"
-        if options:
-            yield ""
+            default = "" if each.default is inspect.Parameter.empty else _shown(each.default)
+            yield f"| `{each.name}` | {_type(each.annotation)} | {default} | {_said(made, each)} |"
+        yield ""
+
+
+def _type(kind: Any) -> str:
+    choices = choices_of(kind)
+    if choices:
+        return ", ".join(f'`"{each}"`' for each in choices)
+    return type_in_words(kind)
+
+
+def _said(made: Any, option: inspect.Parameter) -> str:
+    """What the option is for; an option without a description fails the reference."""
+    said = description_of(option.annotation)
+    if made is CommandGate:  # the spec has its options as keys of a gate
+        said = description_of(kinds_of(CommandTable)[option.name])
+    if not said:
+        raise SystemExit(f"{made.__module__}.{made.__name__}: the option {option.name!r} has no description.")
+    return said
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
-    return "unset" if value is None else "empty" if text.startswith("<") else text
+    if value is None:
+        return "not set"
+    if repr(value).startswith("<") or value in ((), {}, ""):
+        return "empty"
+    return f"`{str(value).lower() if isinstance(value, bool) else json.dumps(value)}`"
 
 
 PAGES = {"cli.md": cli_page, "spec.md": spec_page}
@@ -145,7 +176,7 @@ def main() -> int:
             old.append(name)
     if old:
         print(
-            f"docs/reference: {', '.join(old)} is not what the code says. Run `make reference`.",
+            f"docs/reference is out of date: {', '.join(old)}. Run `make reference`.",
             file=sys.stderr,
         )
     return 1 if old else 0

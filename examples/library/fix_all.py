@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import untilgreen
-from untilgreen import Brief, Desk, Reply
+from untilgreen import Brief, Reply, TurnContext
 
 
 @dataclass(frozen=True)
@@ -13,9 +13,9 @@ class Mender:
     wrong: str
     right: str
 
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
+    async def work(self, brief: Brief, context: TurnContext) -> Reply:
         """One turn."""
-        path = desk.root / "prices.py"
+        path = context.root / "prices.py"
         path.write_text(path.read_text().replace(self.wrong, self.right, 1))
         return Reply(text=f"{self.wrong} was wrong; it is {self.right} now.")
 
@@ -30,7 +30,7 @@ def main() -> None:
         limits={"iterations": 5},
         on_event=lambda event, state: laps.append(type(event).__name__),
     )
-    print(f"{state.outcome} after {len(state.iterations)} laps; {laps.count('GateChecked')} verdicts")
+    print(f"{state.outcome} after {len(state.laps)} laps; {laps.count('GateChecked')} verdicts")
     assert state.outcome == "converged", state.reason
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from untilgreen import Finding, Site, Verdict
+from untilgreen import CheckContext, Finding, Verdict
 
 
 @dataclass(frozen=True)
@@ -11,7 +11,7 @@ class NoPrint:
 
     allowed: tuple[str, ...] = ()
 
-    async def check(self, workspace: Site) -> Verdict:
+    async def check(self, workspace: CheckContext) -> Verdict:
         """One finding for each module."""
         loud = [
             path.name

@@ -1,4 +1,32 @@
-"""Keep a coding agent working until its gates are green; stop it, with evidence, when it never will be."""
+"""Keep a coding agent working until its gates are green; stop it, with evidence, when it is going nowhere.
+
+core/         Pure decisions: events to state, state to the next step; no clock, files or processes.
+ports         The protocols of everything that touches the world, on one page.
+errors        Every error a person can meet; each message ends with what to do.
+plugins/      From a name in the spec to an object: built-in, entry point, file or module.
+config/       The spec: one format, from file, profile, environment, flags or code.
+process/      Child processes: started, watched, sandboxed, and killed with everything they started.
+agents/       Adapters for coding agents: each takes a brief, works for one turn, and returns a reply.
+gates/        The checks that decide whether the work is done.
+workspace/    The files a run works on: snapshots, restores, merges, worktrees.
+journal/      Where events are stored: a file of lines, memory, or PostgreSQL.
+notify/       Messages to people who are not watching.
+engine/       The loop around the core: asks what is next, does it, records what happened.
+fleet/        The same runs on many machines: Temporal, PostgreSQL and a git remote.
+backtest/     What detectors and strategies would have done with past runs.
+surfaces/     The command line, live view, reports, page, editors and hooks.
+session       Loops in an agent's own session, for programs.
+convergence   Convergence controllers in their usual terms.
+client        A Python client for `untilgreen serve`.
+testing/      Stand-ins, laws and a scripted model, for your tests and ours.
+state_dir     Where runs are stored; hooks ask this before anything else is imported.
+regex         Patterns that are compiled when they are first used.
+crash_points  Named points at which a test can kill a real process.
+__main__      Where a process starts: quick answers first, then the command line.
+
+In: programs import what `__all__` lists; everything else is reached through the rooms.
+Out: nothing is imported until a name is used.
+"""
 
 from __future__ import annotations
 
@@ -6,61 +34,62 @@ TYPE_CHECKING = False  # importing typing would double the time of `untilgreen -
 if TYPE_CHECKING:
     from typing import Any
 
-    from untilgreen.core.brief import Brief as Brief
-    from untilgreen.core.decision import Ask as Ask
-    from untilgreen.core.decision import Continue as Continue
-    from untilgreen.core.decision import Decision as Decision
-    from untilgreen.core.decision import Finish as Finish
-    from untilgreen.core.events import RunFinished as RunFinished
-    from untilgreen.core.limits import Limits as Limits
-    from untilgreen.core.model import Finding as Finding
-    from untilgreen.core.model import Outcome as Outcome
-    from untilgreen.core.model import Reply as Reply
-    from untilgreen.core.model import Usage as Usage
-    from untilgreen.core.model import Verdict as Verdict
-    from untilgreen.core.progress import progress as progress
-    from untilgreen.core.rules import Detector as Detector
-    from untilgreen.core.rules import Signal as Signal
-    from untilgreen.core.rules import Strategy as Strategy
-    from untilgreen.core.state import Iteration as Iteration
-    from untilgreen.core.state import RunState as RunState
+    from untilgreen.core.briefing.brief import Brief as Brief
+    from untilgreen.core.scoring.progress import progress as progress
     from untilgreen.core.strategies.adaptive import Adaptive as Adaptive
     from untilgreen.core.strategies.fixed import Fixed as Fixed
     from untilgreen.core.strategies.hybrid import Hybrid as Hybrid
     from untilgreen.core.strategies.manual import Manual as Manual
     from untilgreen.core.strategies.ralph import Ralph as Ralph
+    from untilgreen.core.values.decision import Ask as Ask
+    from untilgreen.core.values.decision import Continue as Continue
+    from untilgreen.core.values.decision import Decision as Decision
+    from untilgreen.core.values.decision import Finish as Finish
+    from untilgreen.core.values.events import RunFinished as RunFinished
+    from untilgreen.core.values.limits import Limits as Limits
+    from untilgreen.core.values.model import Finding as Finding
+    from untilgreen.core.values.model import Outcome as Outcome
+    from untilgreen.core.values.model import Reply as Reply
+    from untilgreen.core.values.model import Usage as Usage
+    from untilgreen.core.values.model import Verdict as Verdict
+    from untilgreen.core.values.rules import Detector as Detector
+    from untilgreen.core.values.rules import Signal as Signal
+    from untilgreen.core.values.rules import Strategy as Strategy
+    from untilgreen.core.values.rules import give_up as give_up
+    from untilgreen.core.values.state import Lap as Lap
+    from untilgreen.core.values.state import RunState as RunState
     from untilgreen.engine.api import resuming as resuming
     from untilgreen.engine.api import run as run
     from untilgreen.engine.api import run_sync as run_sync
     from untilgreen.engine.api import running as running
-    from untilgreen.engine.handle import Handle as Handle
+    from untilgreen.engine.driving.handle import Handle as Handle
     from untilgreen.errors import UntilgreenError as UntilgreenError
     from untilgreen.ports import Activity as Activity
     from untilgreen.ports import Agent as Agent
-    from untilgreen.ports import Desk as Desk
+    from untilgreen.ports import CheckContext as CheckContext
     from untilgreen.ports import Gate as Gate
-    from untilgreen.ports import Site as Site
+    from untilgreen.ports import TurnContext as TurnContext
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0"
 
 _HOMES = {
-    "untilgreen.core.brief": ("Brief",),
-    "untilgreen.core.decision": ("Ask", "Continue", "Decision", "Finish"),
-    "untilgreen.core.events": ("RunFinished",),
-    "untilgreen.core.limits": ("Limits",),
-    "untilgreen.core.model": ("Finding", "Outcome", "Reply", "Usage", "Verdict"),
-    "untilgreen.core.progress": ("progress",),
-    "untilgreen.core.rules": ("Detector", "Signal", "Strategy"),
-    "untilgreen.core.state": ("Iteration", "RunState"),
+    "untilgreen.core.briefing.brief": ("Brief",),
+    "untilgreen.core.values.decision": ("Ask", "Continue", "Decision", "Finish"),
+    "untilgreen.core.values.events": ("RunFinished",),
+    "untilgreen.core.values.limits": ("Limits",),
+    "untilgreen.core.values.model": ("Finding", "Outcome", "Reply", "Usage", "Verdict"),
+    "untilgreen.core.scoring.progress": ("progress",),
+    "untilgreen.core.values.rules": ("Detector", "Signal", "Strategy", "give_up"),
+    "untilgreen.core.values.state": ("Lap", "RunState"),
     "untilgreen.core.strategies.adaptive": ("Adaptive",),
     "untilgreen.core.strategies.fixed": ("Fixed",),
     "untilgreen.core.strategies.hybrid": ("Hybrid",),
     "untilgreen.core.strategies.manual": ("Manual",),
     "untilgreen.core.strategies.ralph": ("Ralph",),
     "untilgreen.engine.api": ("resuming", "run", "run_sync", "running"),
-    "untilgreen.engine.handle": ("Handle",),
+    "untilgreen.engine.driving.handle": ("Handle",),
     "untilgreen.errors": ("UntilgreenError",),
-    "untilgreen.ports": ("Activity", "Agent", "Desk", "Gate", "Site"),
+    "untilgreen.ports": ("Activity", "Agent", "TurnContext", "Gate", "CheckContext"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [*_HOME_OF, "__version__"]  # noqa: PLE0604 - every name is a string

@@ -1,32 +1,62 @@
-"""The command line's front door: quick answers first, everything else from `untilgreen.surfaces.cli`."""
+"""The entry point: version, hooks and `serve` start fast, everything else goes through the parser."""
 
 import os
 import sys
 
-HOOKS = ("stop", "start", "end", "prompt", "interrupt", "idle", "error", "deleted")
-
 
 def main() -> None:
     """What the `untilgreen` command runs."""
+    _open_closed_streams()
     if sys.argv[1:] == ["--version"]:
         from untilgreen import __version__
 
         sys.stdout.write(f"untilgreen {__version__}\n")
         return
-    if len(sys.argv) > 2 and sys.argv[1] == "hook" and sys.argv[2] in HOOKS and not sys.stdin.isatty():
-        _hook(sys.argv[2:])
-        return
+    if sys.argv[1:2] == ["hook"] and not sys.stdin.isatty():
+        from untilgreen.surfaces.hook.events import EVENTS
+
+        if sys.argv[2:] and sys.argv[2] in EVENTS:
+            _hook(sys.argv[2:])
+            return
+    if sys.argv[1:2] == ["serve"]:
+        from untilgreen.surfaces.cli.quick_serve import quick
+
+        if (code := quick(sys.argv[2:])) is not None:
+            sys.exit(code)
     import gc
 
     from untilgreen.surfaces.cli.main import call
 
     code = call(sys.argv[1:])
-    gc.freeze()  # all goes now: looking for garbage in it would take a tenth of a short command's time
+    if "temporalio" in sys.modules:
+        _end_at_once(code)
+    gc.freeze()  # the process ends now; collecting garbage would take a tenth of a short command's time
     sys.exit(code)
 
 
+def _end_at_once(code: int) -> None:
+    """Exit without finalizing: Temporal's threads may still be running, and would abort the interpreter."""
+    from contextlib import suppress
+
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # the reader may have closed the pipe
+            stream.flush()
+    os._exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Replace streams that were closed (`>&-`): the next file opened would get their number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
+
+
 def _hook(words: list[str]) -> None:
-    """A session that has no run of ours waits for this at every stop, so its hook ends at once."""
+    """Every stop of every session waits for this, so a session without a run returns at once."""
     import time
 
     entered = time.time()
@@ -37,7 +67,7 @@ def _hook(words: list[str]) -> None:
 
     code = answered(words, data, entered)
     sys.stdout.flush()
-    os._exit(code)  # nothing is left to do, and the agent waits
+    os._exit(code)  # nothing is left to do, and the agent is waiting
 
 
 def _concerns_us(words: list[str], data: bytes) -> bool:
@@ -49,7 +79,7 @@ def _concerns_us(words: list[str], data: bytes) -> bool:
         place = words.index(chosen[0]) + 1
         folder = chosen[0][12:] or (words[place] if place < len(words) else "")
     else:
-        from untilgreen.home import state_dir
+        from untilgreen.state_dir import state_dir
 
         folder = state_dir()
     try:

@@ -1,27 +1,32 @@
 """Every error a person can meet, as a sentence that ends with what to do about it."""
 
-import difflib
 from collections.abc import Iterable
 
 
 class UntilgreenError(Exception):
-    """The root: its message is a sentence for the person at the terminal."""
+    """The base class: its message is a sentence for the person at the terminal."""
 
 
 class UserError(UntilgreenError):
     """Something the user wrote or asked for can't be done as it stands (exit 2, no traceback)."""
 
+    def __init__(self, message: str, *, key: tuple[str | int, ...] = (), line: int = 0) -> None:
+        """`key` is the wrong key in a spec, and `line` its line, if known."""
+        super().__init__(message)
+        self.key = key
+        self.line = line
+
 
 class ConfigError(UserError):
-    """A key or value of the spec is wrong; the message names file, line and key where they are known."""
+    """A key or value of the spec is wrong; the message names file, line and key if known."""
 
 
 class UnknownPlugin(UserError):
-    """A name that no plugin answers to; the message names the nearest one."""
+    """No plugin has that name; the message suggests the nearest one."""
 
 
 class WorkspaceNotReady(UserError):
-    """The directory can't be worked in as it is."""
+    """The directory can't be used as it is."""
 
 
 class ArrivalRefused(UserError):
@@ -44,12 +49,16 @@ class JournalLocked(JournalError):
     """Another process drives this run."""
 
 
+class JournalTaken(JournalError):
+    """Another driver has taken the run over; what this one would still write is refused."""
+
+
 class RunGone(JournalError):
-    """Somebody removed the run after it was looked up (exit 2)."""
+    """The run was removed after it was looked up (exit 2)."""
 
     def __init__(self, run: str) -> None:
         super().__init__(
-            f"Run {run} is not there any more: somebody has pruned it. `untilgreen list` shows the others."
+            f"Run {run} no longer exists: it has been pruned. `untilgreen list` shows the others."
         )
 
 
@@ -62,16 +71,23 @@ class PluginFailed(UntilgreenError):
 
 
 def only(error: BaseException) -> BaseException:
-    """The one thing that went wrong, out of the groups around it."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+    """The one thing that went wrong, out of the groups around it.
+
+    If a driver was overtaken, that explains everything else that failed.
+    """
+    taken = error.subgroup(JournalTaken) if isinstance(error, BaseExceptionGroup) else None
+    error = taken or error
+    while isinstance(error, BaseExceptionGroup) and (taken or len(error.exceptions) == 1):
         error = error.exceptions[0]
     return error
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of an error sentence: the name that was probably meant, or all that there are."""
+    """The end of an error message: the name that was probably meant, or all known names."""
     names = sorted(known)
     by_lower = {each.lower(): each for each in names}
+    import difflib  # noqa: PLC0415 - only a wrong word needs it
+
     close = difflib.get_close_matches(name.lower(), by_lower, n=1)
     if close:
         return f"Did you mean {by_lower[close[0]]!r}?"
@@ -79,7 +95,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def readable(text: str, what: str) -> str:
-    """Bytes that are no text can't be kept in a journal, nor shown."""
+    """Bytes that are not text can be neither kept in a journal nor shown."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,80 +1,125 @@
-"""Every contract that touches the world, on one page; what implements one needs nothing else of ours."""
+"""Every contract that touches the world, on one page; an implementation needs nothing else of ours."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from untilgreen.core.brief import Brief
-from untilgreen.core.events import Event
-from untilgreen.core.model import Change, Reply, Verdict
-from untilgreen.core.state import RunState
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.loop.receive import Arrival
+from untilgreen.core.values.driver import Driver
+from untilgreen.core.values.events import Event
+from untilgreen.core.values.model import Change, Plan, Reply, Verdict
+from untilgreen.core.values.run_row import RunRow
+from untilgreen.core.values.state import RunState
 
 ActivityKind = Literal["text", "tool", "edit", "command", "output", "retry", "note"]
 
 
 class Activity(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that an agent shows while it works: drawn and stored beside the journal, never folded."""
+    """One piece of an agent's activity: shown and stored beside the journal, never part of the state."""
 
     kind: ActivityKind
     text: str
 
 
-def _unheard(activity: Activity) -> None:
-    """Nobody listens."""
+def _ignored(activity: Activity) -> None:
+    """Nobody watches."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mount:
-    """How one path looks from inside of a sandbox: as it is, to be read only, or empty and forgotten."""
+    """How one path looks from inside a sandbox: writable, read-only, or empty."""
 
     path: Path
     way: Literal["write", "read", "empty"]
     source: Path | None = None
-    """What is shown there, where that is not the path itself."""
+    """The source to show there, if it is not the path itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Walls:
-    """A sandbox: everything can be read but what is hidden, and nothing written but what is named."""
+class Sandbox:
+    """A sandbox: everything is readable except what is hidden; only what is listed is writable."""
 
     mounts: tuple[Mount, ...] = ()
-    """The deeper path wins, and of two for the same path the later."""
+    """The deeper path wins; of two for the same path, the later one."""
     env: tuple[str, ...] = ()
-    """Variables of ours that are let in beside the usual ones."""
+    """Our variables to pass in, besides the usual ones."""
     network: bool = True
+    engine: str = ""
+    """The program that makes containers, "docker" or "podman"; empty is bubblewrap."""
+    image: str = ""
+    """The image of its containers."""
+    disk: int | None = None
+    """Bytes that it may write to the disk; also what each of its empty directories may hold, in memory."""
+    memory: int | None = None
+    """Bytes of memory for all of its processes, or for each where the machine can't count them together."""
+    processes: int | None = None
+    """How many processes and threads it may have."""
 
-    def opened(self, *mounts: Mount, env: tuple[str, ...] = ()) -> Walls:
-        """The same with further doors."""
+    def opened(self, *mounts: Mount, env: tuple[str, ...] = ()) -> Sandbox:
+        """The same with more mounts and variables."""
         return replace(self, mounts=(*self.mounts, *mounts), env=(*self.env, *env))
 
-    def sealed(self) -> Walls:
-        """The same where nothing may be written any more."""
+    def sealed(self) -> Sandbox:
+        """The same, but read-only."""
         shut = (replace(each, way="read") if each.way == "write" else each for each in self.mounts)
         return replace(self, mounts=tuple(shut))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Desk:
-    """Where an agent works: its directory, how long it has, and whom it tells what it does."""
+class Overlay:
+    """A directory that can be written to without changing it."""
+
+    path: Path
+    upper: Path
+    """Where their changes go."""
+    work: Path
+    """An empty directory beside `upper`, for the kernel."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoomView:
+    """How commands see a room: laid over the workspace, at its path."""
+
+    place: Path
+    """Where the room's files are."""
+    at: Path
+    """Where commands see them."""
+    stash: Path
+    """An empty directory, used while the room is mounted."""
+    overlays: tuple[Overlay, ...] = ()
+    """The first is the room's own."""
+    hidden: tuple[Path, ...] = ()
+    """Paths that are taken out of the overlays as a command starts."""
+
+    def seen(self, path: Path) -> Path:
+        """A path of the room as commands name it."""
+        return self.at / path.relative_to(self.place) if path.is_relative_to(self.place) else path
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnContext:
+    """Where an agent works: its directory, its time, and where to report activity."""
 
     root: Path
     seconds: float | None = None
-    """When the turn is over, from now; the engine ends it then, an agent may use it to plan."""
+    """Seconds until the turn ends; the engine enforces it, an agent may use it to plan."""
     silence: float | None = None
     """How long it may stay silent before it counts as stalled."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables on top of the driver's own."""
-    report: Callable[[Activity], None] = _unheard
+    report: Callable[[Activity], None] = _ignored
     transcript: Path | None = None
     """Where the raw stream is kept."""
     tree: Path | None = None
-    """Where the processes of the turn are noted, so that a later driver can end them."""
-    walls: Walls | None = None
+    """Where the processes of the turn are noted, so that a later driver can kill them."""
+    sandbox: Sandbox | None = None
     """The sandbox that everything of the turn is started in."""
 
 
@@ -84,8 +129,8 @@ async def _nothing() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Site:
-    """Where a gate looks: the workspace as it is now, and a file for all that the gate prints."""
+class CheckContext:
+    """What a gate looks at: the current workspace, and a file for everything that the gate prints."""
 
     root: Path
     lap: int = 0
@@ -100,23 +145,32 @@ class Site:
     allowed: tuple[str, ...] = ()
     """Protected paths that a person lets the agent change."""
     seconds: float | None = None
-    """How long the gate has, for one that says itself what it saw until then, with `keeps_time = True`."""
+    """How long the gate may take, for one that enforces it itself with `keeps_time = True`."""
     output: Path | None = None
     tree: Path | None = None
-    """Where the processes of the gate are noted, so that a later driver can end them."""
+    """Where the processes of the gate are noted, so that a later driver can kill them."""
     env: Mapping[str, str] = field(default_factory=dict)
-    walls: Walls | None = None
+    sandbox: Sandbox | None = None
     """The sandbox that everything of the gate is started in."""
+    view: RoomView | None = None
+    """How commands of the gate see `root`, if it is a room in place of the workspace."""
+    baseline: Mapping[str, Verdict] = field(default_factory=dict)
+    """What the gates said about the untouched tree."""
     originals: Mapping[str, Path] = field(default_factory=dict)
-    """Files that the gate measures by, as they were when the run began, by their names in the spec."""
+    """Reference files of the gate, as they were when the run began, by their names in the spec."""
+
+    @property
+    def seen_root(self) -> Path:
+        """The root as commands print it."""
+        return self.view.seen(self.root) if self.view is not None else self.root
 
     def original(self, name: str) -> Path:
-        """A file to measure by, out of the agent's reach where the run has a copy."""
+        """A reference file, out of the agent's reach if the run has a copy."""
         return self.originals.get(name, self.root / name)
 
 
 class Restoration(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a restore did: the way back, and the files it left alone because somebody else changed them."""
+    """What a restore did: the snapshot to undo it, and files it left alone because somebody changed them."""
 
     before: str
     kept: tuple[str, ...] = ()
@@ -126,11 +180,11 @@ class Restoration(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Agent(Protocol):
     """One coding agent; it never decides that the work is done.
 
-    An adapter that shows what the agent does as it does it says so with `streams = True`; then a long
-    silence means that it hangs.
+    An adapter that reports the agent's activity as it happens sets `streams = True`; then a long silence
+    means that the agent hangs.
     """
 
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
+    async def work(self, brief: Brief, context: TurnContext) -> Reply:
         """Take one turn. Failure of the turn is a reply; only an agent that can't be used at all raises."""
 
 
@@ -138,39 +192,58 @@ class Agent(Protocol):
 class Gate(Protocol):
     """One check; it does not know its own name."""
 
-    async def check(self, workspace: Site) -> Verdict:
+    async def check(self, workspace: CheckContext) -> Verdict:
         """Look at the workspace and say what is wrong with it."""
 
 
+@runtime_checkable
+class BeginsWithTheRun(Protocol):
+    """A gate that also looks at the workspace right before the first turn."""
+
+    async def begin(self) -> None:
+        """Record what an agent could change later."""
+
+
 KILLING_SECONDS = 30.0
-"""How long a gate that keeps its own time may take to end what it started."""
+"""How long a gate that keeps its own time may take to kill what it started."""
 
 
 def allowance(gate: Gate, seconds: float | None) -> float | None:
-    """When a gate is ended from outside: at its time limit, unless it sees to that itself."""
+    """When to kill a gate from outside: at its timeout, unless it keeps time itself."""
     keeps_time = seconds is not None and getattr(gate, "keeps_time", False)
     return seconds + KILLING_SECONDS if seconds is not None and keeps_time else seconds
 
 
 @runtime_checkable
 class Workspace(Protocol):
-    """The files that are worked on, and the trees that are kept of them."""
+    """The files of a run, and their snapshots."""
 
     @property
     def root(self) -> Path:
         """Where agents and gates are started."""
 
     async def snapshot(self, label: str) -> str:
-        """Keep what is there now, under a label, and give its identity; equal content, equal identity."""
+        """Save the current files under a label, and return their id; equal content has equal ids."""
 
     async def changes(self, before: str, after: str) -> Sequence[Change]:
         """Which paths differ between two snapshots."""
 
     async def restore(self, snapshot: str, known: str | None, spare: Collection[str] = ()) -> Restoration:
-        """Bring a snapshot back; what differs from `known`, and the paths to spare, stay as they are."""
+        """Restore a snapshot; files that differ from `known`, and the paths to spare, are left alone."""
 
     async def diff(self, before: str, after: str) -> str:
         """The difference as a unified diff."""
+
+
+@runtime_checkable
+class History(Protocol):
+    """The commits of the repository that a run works in."""
+
+    async def head(self) -> str:
+        """The commit of HEAD."""
+
+    async def commits(self, before: str, after: str) -> tuple[str, ...]:
+        """What was committed in between."""
 
 
 @runtime_checkable
@@ -189,18 +262,139 @@ class Journal(Protocol):
 
 @runtime_checkable
 class Notifier(Protocol):
-    """Tells somebody who is not looking."""
+    """Sends messages to people who are not watching."""
 
     async def notify(self, event: Event, state: RunState) -> None:
-        """Called after every event; most are none of its business."""
+        """Called after every event; most can be ignored."""
+
+
+@runtime_checkable
+class HandsToTurns(Protocol):
+    """A notifier that adds variables to each turn, such as the trace that it belongs to."""
+
+    def turn_env(self, state: RunState) -> Mapping[str, str]:
+        """Variables for the turn that is about to begin."""
 
 
 @runtime_checkable
 class Clock(Protocol):
-    """Time, for everything that can't be replayed."""
+    """The time, for code outside the core."""
 
     def now(self) -> float:
         """Seconds since the epoch."""
 
     async def sleep_until(self, moment: float) -> None:
         """Return when `now()` has reached that moment."""
+
+
+class LoadedRun(Struct, frozen=True, kw_only=True):
+    """A run as its journal tells it: the state, how many events there are, and the hash of the last one."""
+
+    state: RunState
+    seq: int
+    head: str
+    beginning: tuple[Event, ...] = ()
+    """Its events, where there are only those that it began with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hold:
+    """The right to write to a run, and the run's state when it was acquired."""
+
+    journal: Journal
+    run: LoadedRun | None
+    """None if the journal has no event yet."""
+    before: Driver | None = None
+    """Who drove it last, if known."""
+
+
+class ShownActivity(Struct, frozen=True, kw_only=True):
+    """One thing that the agent showed: when, and in which attempt at which lap."""
+
+    at: float
+    lap: int
+    attempt: int = 1
+    activity: Activity
+
+
+@runtime_checkable
+class Record(Protocol):
+    """Everything that is kept about one run, here or elsewhere: journal, hold, inbox, artefacts, activity."""
+
+    @property
+    def id(self) -> str:
+        """The name of the run."""
+
+    async def load(self) -> LoadedRun:
+        """The run as its journal tells it now; `JournalError` if there is none."""
+
+    def open_journal(self) -> Journal:
+        """To read and to follow; only the journal of a `Hold` may be written to."""
+
+    def hold(self, driver: Driver) -> AbstractAsyncContextManager[Hold]:
+        """Become the driver; `JournalLocked` names the current one.
+
+        A driver that is overtaken gets `JournalTaken` when it next writes.
+        """
+
+    async def check(self) -> None:
+        """Raise `JournalTaken` as soon as another driver has the run."""
+
+    async def driver(self) -> Driver | None:
+        """Who drives at this moment."""
+
+    async def send(self, arrival: Arrival) -> str:
+        """Leave a command for the driver; `reply` takes what this returns."""
+
+    async def arrived(self) -> Sequence[tuple[str, Arrival]]:
+        """The commands that nobody has taken yet, oldest first."""
+
+    async def answered(self, letter: str, refused: str) -> None:
+        """Remove a command whose events are recorded; the sender learns why, if it was refused."""
+
+    async def reply(self, letter: str, seconds: float) -> str | None:
+        """Why a command was refused, empty when it was taken; None when nobody answered in time."""
+
+    async def wake(self) -> None:
+        """If nobody drives, make sure that the commands in the inbox are taken."""
+
+    async def stir(self, seconds: float) -> None:
+        """Return when something may have happened to the run, or after this many seconds."""
+
+    async def keep(self, name: str, path: Path) -> None:
+        """Save a file that an event is about to name; everybody can read it when this returns."""
+
+    async def kept(self, name: str) -> bytes | None:
+        """A saved file, by its name in the event."""
+
+    def show(self, shown: ShownActivity) -> None:
+        """Show the agent's activity to everybody who watches; losing some does no harm."""
+
+    async def shown(self) -> ShownActivity | None:
+        """The last thing that the agent showed."""
+
+    async def activity(self, lap: int, attempt: int = 1, offset: int = 0) -> tuple[list[ShownActivity], int]:
+        """Part of what the agent showed in a lap from an offset on, and the offset to continue from."""
+
+
+Prepare = Callable[[Record], Awaitable[None]]
+
+
+@runtime_checkable
+class Records(Protocol):
+    """All runs of one state directory, or of one fleet."""
+
+    async def begin(self, plan: Plan, at: float, *, code: Mapping[str, Path], prepare: Prepare) -> Record:
+        """A new run that nobody drives yet: its first event, and its own copies of code.
+
+        If `prepare` raises, nothing is left.
+        """
+
+    async def open(self, text: str, workspace: Path) -> Record:
+        """The run with that id, or with that unique prefix, or `@last` of a workspace."""
+
+    def rows(self, workspace: Path | None = None) -> AsyncIterator[tuple[str, RunRow]]:
+        """Every run, or those of a workspace, newest first."""
+
+    async def remove(self, run: str) -> None:
+        """Forget a run and everything that is kept about it."""

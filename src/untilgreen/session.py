@@ -1,10 +1,10 @@
-"""Loops inside of an agent's session, for programs: start, cancel, get the state, ask whether one is active.
+"""Loops in an agent's session, for programs: start one, cancel it, read its state.
 
 ```python
 from untilgreen import session
 
 session.start("id-1", "Fix the types", agent="claude", max_iterations=25, completion_promise="ALL_FIXED")
-session.get_state("id-1").iteration
+session.state("id-1").iteration
 session.cancel("id-1")
 ```
 """
@@ -16,13 +16,14 @@ from pathlib import Path
 
 import anyio
 
-from untilgreen.engine import inside
-from untilgreen.engine.inside import Standing, Wish
-from untilgreen.engine.store import Store
-from untilgreen.surfaces.output import SessionLine as SessionState
-from untilgreen.surfaces.sessions import line_of
+from untilgreen.engine import session_loop
+from untilgreen.engine.session_loop import SessionRun
+from untilgreen.engine.session_plan import Wish
+from untilgreen.engine.store.runs import Store
+from untilgreen.surfaces.hook.session_line import line_of
+from untilgreen.surfaces.json.lines import SessionLine as SessionState
 
-__all__ = ["SessionState", "cancel", "get_state", "is_active", "start"]
+__all__ = ["SessionState", "cancel", "is_active", "start", "state"]
 
 
 def start(
@@ -36,10 +37,11 @@ def start(
     gates: Mapping[str, str] | None = None,
     strategy: str | None = None,
     replace: bool = False,
+    take: bool = False,
     directory: Path | None = None,
     state_dir: Path | None = None,
 ) -> str:
-    """Start a loop; the result is the brief to hand to the session. What can't be started raises."""
+    """Start a loop and return the brief for the session; raises `UserError` if it can't start."""
     wish = Wish(
         session=session,
         agent=agent,
@@ -51,27 +53,34 @@ def start(
         gates={name: {"run": command} for name, command in (gates or {}).items()},
         strategy=strategy,
         replace=replace,
+        take=take,
     )
 
-    async def begin() -> Standing:
-        return await inside.begin(wish, Store(state_dir))
+    async def begin() -> SessionRun:
+        return await session_loop.begin(wish, Store(state_dir))
 
     brief = anyio.run(begin).brief
     return "" if brief is None else brief.text
 
 
 def cancel(session: str, *, state_dir: Path | None = None) -> bool:
-    """End the loop of a session; False where it has none."""
-    return anyio.run(inside.cancel, session, Store(state_dir)) is not None
+    """End the loop of a session; False if it has none."""
+    return anyio.run(session_loop.cancel, session, Store(state_dir)) is not None
 
 
-def get_state(session: str, *, state_dir: Path | None = None) -> SessionState | None:
-    """How the loop of a session stands; None where it has none."""
-    standing = anyio.run(inside.found, Store(state_dir), session)
-    return None if standing is None else line_of(standing)
+def state(
+    session: str | None = None, *, directory: Path | None = None, state_dir: Path | None = None
+) -> SessionState | None:
+    """The state of a session's loop, or of the loop in this directory; None if there is none."""
+    store = Store(state_dir)
+    if session is None:
+        session_run = anyio.run(session_loop.found_in, store, (directory or Path()).resolve())
+    else:
+        session_run = anyio.run(session_loop.found, store, session)
+    return None if session_run is None else line_of(session_run)
 
 
 def is_active(session: str, *, state_dir: Path | None = None) -> bool:
     """Whether a session has a loop that is not over."""
-    state = get_state(session, state_dir=state_dir)
-    return state is not None and state.active
+    known = state(session, state_dir=state_dir)
+    return known is not None and known.active

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from untilgreen.core.brief import Brief
-from untilgreen.core.model import Reply
-from untilgreen.ports import Activity, Agent, Desk
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.values.model import Reply
+from untilgreen.ports import Activity, Agent, TurnContext
 
 HERE = Path(__file__).parent
 PLAYER = HERE.parent / "fake_clis" / "player.py"
@@ -55,13 +55,13 @@ async def play(agent: Agent, text: str, folder: Path, brief: Brief = BRIEF, **va
     """A turn of the agent, whose program must be `player(folder)`."""
     (folder / "stream").write_text(text)
     seen: list[Activity] = []
-    desk = Desk(
+    context = TurnContext(
         root=folder,
         env={"STREAM": str(folder / "stream"), "HEARD": str(folder / "heard"), **variables},
         report=seen.append,
         transcript=folder / "transcript.jsonl",
     )
-    reply = await agent.work(brief, desk)
+    reply = await agent.work(brief, context)
     heard: dict[str, Any] = json.loads((folder / "heard").read_text())
     return Played(
         reply=reply,

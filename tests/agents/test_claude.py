@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from tests.agents.playing import BRIEF, UNKNOWN, play, player, stream
 from untilgreen.agents.claude import Claude
-from untilgreen.core.model import Usage
+from untilgreen.core.values.model import Usage
 from untilgreen.errors import AgentUnavailable
-from untilgreen.ports import Agent, Desk
+from untilgreen.ports import Agent, TurnContext
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 
@@ -45,7 +45,7 @@ async def test_a_turn_gives_text_usage_cost_session_and_what_was_denied(
     assert (reply.text, reply.error, reply.session) == ("Done.", None, "2301dc61-3063-45a8-b2db-014bfb6150fb")
     assert reply.usage == Usage(input_tokens=86008, output_tokens=91, cost=0.259389, source="reported")
     assert reply.denied == ("Bash(curl http://127.0.0.1:1/)",)
-    assert "--yolo" in reply.detail
+    assert "--allowedTools" in reply.detail
     assert played.shown == [
         ("text", "go"),
         ("edit", "/project/hello.txt"),
@@ -201,7 +201,7 @@ async def test_an_end_that_was_never_said_is_a_crash_even_with_exit_code_0(
     played = await play(claude, cut, tmp_path)
 
     assert (played.reply.error, played.reply.text) == ("crash", "Done.")
-    assert played.reply.detail == "exit code 0, before it had said that its turn is over"
+    assert played.reply.detail == "exit code 0 before its turn was over"
 
 
 @pytest.mark.parametrize("ending", [{"SIGNAL": str(int(signal.SIGTERM))}, {"EXIT": "143"}])
@@ -222,4 +222,4 @@ async def test_one_that_is_not_installed_says_how_to_install_it(tmp_path: Path) 
     with pytest.raises(
         AgentUnavailable, match=r"no program 'no-claude'.*npm install -g @anthropic-ai/claude-code"
     ):
-        await Claude(program="no-claude").work(BRIEF, Desk(root=tmp_path))
+        await Claude(program="no-claude").work(BRIEF, TurnContext(root=tmp_path))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.agents.playing import BRIEF, UNKNOWN, play, player, stream
 from untilgreen.agents.codex import Codex
-from untilgreen.core.model import Usage
+from untilgreen.core.values.model import Usage
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 THREAD = "01a1e233-4a0b-7eb1-b0c6-93ad5bc86ab1"
@@ -84,7 +84,7 @@ async def test_what_the_sandbox_stopped_is_named_with_the_flag(codex: Codex, tmp
     free = await play(codex, stopped + stream("codex-done"), tmp_path, replace(BRIEF, permissions="all"))
 
     assert fenced.reply.denied == ("touch /usr/x",)
-    assert "--yolo" in fenced.reply.detail
+    assert "network_access=true" in fenced.reply.detail
     assert free.reply.denied == ()
 
 
@@ -134,13 +134,13 @@ async def test_a_retry_that_helped_is_no_failure(codex: Codex, tmp_path: Path) -
     assert played.shown[0] == ("retry", "stream disconnected; trying again")
 
 
-async def test_a_thread_that_is_gone_begins_anew(codex: Codex, tmp_path: Path) -> None:
+async def test_a_thread_that_is_gone_starts_a_new_one(codex: Codex, tmp_path: Path) -> None:
     gone = "Error: thread/resume failed: no rollout found for thread id x"
 
     played = await play(codex, "", tmp_path, replace(BRIEF, session="x"), EXIT="1", ERRORS=gone)
 
     assert played.argv[:2] == ["exec", "--json"]
-    assert ("note", "Session x is gone; a new one is begun.") in played.shown
+    assert ("note", "Session x is gone; starting a new one.") in played.shown
 
 
 async def test_unknown_events_are_kept_and_change_nothing(codex: Codex, tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ import psutil
 import pytest
 
 from untilgreen.agents.command import CommandAgent
-from untilgreen.core.brief import Brief
-from untilgreen.core.model import Reply, Usage
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.values.model import Reply, Usage
 from untilgreen.errors import AgentUnavailable, ConfigError
-from untilgreen.ports import Activity, Agent, Desk
+from untilgreen.ports import Activity, Agent, TurnContext
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 
@@ -36,7 +36,7 @@ def script(root: Path, *lines: str) -> None:
 
 async def work(command: str, root: Path, brief: Brief = BRIEF) -> tuple[Reply, list[Activity]]:
     seen: list[Activity] = []
-    reply = await CommandAgent(command).work(brief, Desk(root=root, report=seen.append))
+    reply = await CommandAgent(command).work(brief, TurnContext(root=root, report=seen.append))
     return reply, seen
 
 
@@ -60,7 +60,7 @@ async def test_the_brief_comes_on_standard_input_and_the_output_is_the_reply(roo
 
     reply, seen = await work("./fix.sh 'one word'", root)
 
-    assert reply == Reply(text=f"{BRIEF.text}\n./fix.sh one word\n{root}\n")
+    assert reply == Reply(text=f"{BRIEF.text}\n./fix.sh one word\n{root}\n", exit_code=0)
     assert [each.kind for each in seen] == ["output"] * 4
 
 
@@ -113,7 +113,7 @@ async def test_private_files_are_gone_after_a_turn_that_was_cancelled(root: Path
             assert exists(activity.text)
             scope.cancel()
 
-        await CommandAgent("./fix.sh {prompt_file}").work(BRIEF, Desk(root=root, report=report))
+        await CommandAgent("./fix.sh {prompt_file}").work(BRIEF, TurnContext(root=root, report=report))
 
     assert scope.cancelled_caught
     assert len(seen) == 1
@@ -155,7 +155,7 @@ async def test_silence_is_a_stall_only_where_it_is_watched(root: Path) -> None:
     script(root, "echo begun; sleep ${1:-600}")
 
     with anyio.fail_after(60):
-        stalled = await CommandAgent("./fix.sh").work(BRIEF, Desk(root=root, silence=1.5))
+        stalled = await CommandAgent("./fix.sh").work(BRIEF, TurnContext(root=root, silence=1.5))
     patient, _ = await work("./fix.sh 2", root)
 
     assert (stalled.error, stalled.detail) == ("stalled", "no output for 1.5 seconds")
@@ -172,7 +172,7 @@ async def test_a_huge_output_keeps_both_ends(root: Path) -> None:
     assert "bytes left out" in reply.text
     assert 900_000 < len(reply.text) < 1_100_000
     assert len(seen) < 10_000
-    assert seen[-1].text.endswith("lines are in the transcript only.")
+    assert seen[-1].text.endswith("more lines are in the transcript.")
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ async def test_a_usage_file_that_makes_no_sense_is_ignored_and_said(write: str, 
 
     reply, seen = await work("./fix.sh", root)
 
-    assert reply == Reply(text="done\n")
+    assert reply == Reply(text="done\n", exit_code=0)
     assert [each.kind for each in seen] == ["output", "note"]
     assert seen[1].text.startswith("The command's usage file was ignored: ")
 
@@ -228,7 +228,7 @@ async def test_a_usage_file_that_is_no_file_says_nothing(make: str, root: Path) 
     with anyio.fail_after(60):
         reply, seen = await work("./fix.sh", root)
 
-    assert reply == Reply(text="done\n")
+    assert reply == Reply(text="done\n", exit_code=0)
     assert [each.kind for each in seen] == ["output"]
 
 
@@ -242,7 +242,7 @@ async def test_a_usage_file_of_any_size_takes_little_memory(root: Path) -> None:
     finally:
         tracemalloc.stop()
 
-    assert reply == Reply(text="done\n")
+    assert reply == Reply(text="done\n", exit_code=0)
     assert peak < 100_000_000
 
 
@@ -287,11 +287,11 @@ def test_what_is_in_quotes_is_no_shells_business(command: str) -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("./fix.sh 'open", r"\"./fix.sh 'open\" can't be split into words: No closing quotation\. Close"),
-        ("touch f; echo hi", r"has ';' in it, .* Start one: cmd:sh -c 'touch f; echo hi'$"),
-        ("a && b", r"has '&&' in it"),
-        ("./fix.sh >log", r"has '>' in it"),
-        ("echo $(date)", r"has '\(' in it"),
+        ("./fix.sh 'open", r"\"./fix.sh 'open\" can't be split into words: No closing quotation\. Check"),
+        ("touch f; echo hi", r"contains ';', .* Use one: cmd:sh -c 'touch f; echo hi'$"),
+        ("a && b", r"contains '&&'"),
+        ("./fix.sh >log", r"contains '>'"),
+        ("echo $(date)", r"contains '\('"),
         ("", "The agent command is empty"),
         ("   ", "The agent command is empty"),
     ],

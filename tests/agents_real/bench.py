@@ -17,16 +17,18 @@ import pytest
 
 from tests.agents_real.clis import search_path
 from untilgreen.config.load import Request, load
-from untilgreen.core.events import Event
-from untilgreen.core.state import RunState
-from untilgreen.engine.drive import drive, start
-from untilgreen.engine.seat import UNATTENDED
-from untilgreen.engine.store import RunFolder, Store
-from untilgreen.engine.told import told
-from untilgreen.engine.wiring import plan_of
-from untilgreen.journal.disk import read
+from untilgreen.core.values.events import Event
+from untilgreen.core.values.state import RunState
+from untilgreen.engine.driving.drive import DriveOptions, drive
+from untilgreen.engine.driving.start import start
+from untilgreen.engine.loop.seat import UNATTENDED
+from untilgreen.engine.store.folder_record import FolderRecord
+from untilgreen.engine.store.runs import Store
+from untilgreen.engine.wiring.plan import plan_of
+from untilgreen.engine.worktree.premises import LocalPremises
+from untilgreen.journal.reader import read
 from untilgreen.testing import ScriptedModel
-from untilgreen.testing.model.pointing import MODELS, point
+from untilgreen.testing.model.agent_environments import MODELS, point
 
 GATE = "grep -qx 42 answer.txt"
 TASK = "Write the answer into answer.txt."
@@ -100,15 +102,15 @@ class Bench:
     def run(self, **spec: Any) -> tuple[RunState, list[Event]]:
         """A whole run in this process, where pauses take no time."""
 
-        async def go() -> RunFolder:
+        async def go() -> FolderRecord:
             request = Request(start=self.project, task=TASK, flags=self.flags(**spec))
             store = Store(self.state)
             folder = await start(plan_of(load(request), self.project), store)
-            await drive(folder, store, UNATTENDED, clock=Hurried())
+            await drive(folder, LocalPremises(store), UNATTENDED, DriveOptions(clock=Hurried()))
             return folder
 
         folder = anyio.run(go)
-        return told(folder)[0], list(read(folder.journal)[0])
+        return folder.read().state, list(read(folder.journal)[0])
 
     def started(self, *arguments: str) -> subprocess.Popen[str]:
         """`untilgreen` as a process of its own."""

@@ -43,6 +43,13 @@ PINS = {
     "copilot": Pin("npm", "@github/copilot", "1.0.102", "copilot"),
     "goose": Pin("npm", "@aaif/goose", "0.20.1", "goose", says="1.34.0"),
 }
+ACP_PINS = {
+    "claude": Pin("npm", "@agentclientprotocol/claude-agent-acp", "0.99.1", "claude-agent-acp"),
+    "codex": Pin("npm", "@agentclientprotocol/codex-acp", "2.6.0", "codex-acp"),
+}
+"""The servers of the Agent Client Protocol that are packages of their own; the others are in the agents."""
+INSPECTOR = Pin("npm", "@modelcontextprotocol/inspector", "2.12.0", "mcp-inspector")
+"""A client of MCP; it is tried beside Claude Code."""
 
 
 def folder() -> Path:
@@ -64,9 +71,19 @@ def installed(name: str) -> bool:
     return (programs(PINS[name]) / PINS[name].program).exists()
 
 
+def acp_pin(name: str) -> Pin:
+    """The program that serves an agent's ACP."""
+    return ACP_PINS.get(name, PINS[name])
+
+
+def speaks_acp(name: str) -> bool:
+    return (programs(acp_pin(name)) / acp_pin(name).program).exists()
+
+
 def search_path(name: str) -> str:
-    """PATH for one agent: its own program, Node, and what there is anyway."""
-    return os.pathsep.join([str(programs(PINS[name])), str(programs(NODE)), os.environ["PATH"]])
+    """PATH for one agent: its own programs, Node, and what there is anyway."""
+    own = [str(programs(pin)) for pin in (PINS[name], ACP_PINS.get(name)) if pin is not None]
+    return os.pathsep.join([*own, str(programs(NODE)), os.environ["PATH"]])
 
 
 def install(pin: Pin) -> None:
@@ -100,6 +117,10 @@ def main(names: list[str]) -> int:
     install(NODE)
     for name in names or PINS:
         install(PINS[name])
+        if name in ACP_PINS:
+            install(ACP_PINS[name])
+        if name == "claude":
+            install(INSPECTOR)
     return 0
 
 

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from tests.agents_real.bench import Bench, wait_for
-from untilgreen.testing.model.pointing import MODELS
+from untilgreen.testing.model.agent_environments import MODELS
 
 PATIENCE = 90.0
 
@@ -157,5 +157,5 @@ def installed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for name, value in {"UNTILGREEN_STATE_DIR": str(bench.state), "PATH": here}.items():
         monkeypatch.setenv(name, value)
-    code, said = bench.cli("install", bench.agent)
+    code, said = bench.cli("install", "--yes", bench.agent)
     assert code == 0, said

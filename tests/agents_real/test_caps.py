@@ -10,7 +10,7 @@ import pytest
 
 from tests.agents_real.bench import Bench, of
 from tests.agents_real.terminal import Terminal
-from untilgreen.core.events import LapVoided, RunFinished, TurnEnded
+from untilgreen.core.values.events import LapVoided, RunFinished, TurnEnded
 
 DONE = "<promise>DONE</promise>"
 pytestmark = [
@@ -38,6 +38,6 @@ def test_a_loop_that_its_agent_stopped_at_a_cap_goes_on_with_go(
         terminal.says("/untilgreen go")
         terminal.until(lambda: of(RunFinished, bench.journal()))
     events = bench.journal()
-    assert [(event.lap, event.reason) for event in of(LapVoided, events)] == [(4, "begun anew")]
+    assert [(event.lap, event.reason) for event in of(LapVoided, events)] == [(4, "started again")]
     assert [event.lap for event in of(TurnEnded, events)] == [1, 2, 3, 4]
     assert of(RunFinished, events)[0].outcome == "claimed"

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from tests.agents_real.bench import RIGHT, Bench, of, wait_for
-from untilgreen.core.events import TurnEnded
+from untilgreen.core.values.events import TurnEnded
 
 SLEEPS = {"text": "I wait.", "calls": [{"shell": "python3 -c 'import time; time.sleep(600)'"}]}
 TALKS = {"text": "Now it is right."}

@@ -7,8 +7,8 @@ import psutil
 import pytest
 
 from tests.agents_real.bench import RIGHT, WRONG, Bench, of, wait_for
-from untilgreen.core.events import Halted, Paused, Resumed, TurnEnded
-from untilgreen.core.model import Outcome
+from untilgreen.core.values.events import Halted, Paused, Resumed, TurnEnded
+from untilgreen.core.values.model import Outcome
 
 TALKS = {"text": "Now it is right."}
 SLOW = {"text": "one two three four five six seven eight nine ten " * 20, "chunk": 10, "chunk_delay": 0.3}
@@ -51,7 +51,7 @@ def test_a_rate_limit_is_a_pause_and_the_same_lap_goes_on(bench: Bench, agent: s
     with bench.model([turned_away, RIGHT, TALKS, TALKS]):
         state, events = bench.run()
 
-    assert (state.outcome, len(state.iterations)) == (Outcome.CONVERGED, 1), state.reason
+    assert (state.outcome, len(state.laps)) == (Outcome.CONVERGED, 1), state.reason
     pauses = of(Paused, events)
     assert [pause.cause for pause in pauses] == ["rate_limited"] * len(pauses)
     assert 1 <= len(pauses) == len(of(Resumed, events)) <= 3
@@ -75,7 +75,7 @@ def test_the_same_lap_goes_on_after_what_passes(
     with bench.model([{**fault, "repeat": TRIES[agent][which]}, RIGHT, TALKS, TALKS]):
         state, events = bench.run()
 
-    assert (state.outcome, len(state.iterations)) == (Outcome.CONVERGED, 1), state.reason
+    assert (state.outcome, len(state.laps)) == (Outcome.CONVERGED, 1), state.reason
     assert {pause.cause for pause in of(Paused, events)} == {cause}
     assert {turn.lap for turn in of(TurnEnded, events)} == {1}
 
@@ -89,7 +89,7 @@ def test_a_server_that_always_fails_meets_the_limit_of_waits(bench: Bench, agent
     assert state.outcome is Outcome.EXHAUSTED
     assert state.reason.startswith(f"limit waits: {waits} in a row")
     assert {turn.reply.error for turn in of(TurnEnded, events)} <= {"network", "rate_limited"}
-    assert state.iterations == ()
+    assert state.laps == ()
 
 
 @every
@@ -98,7 +98,7 @@ def test_a_dropped_connection_is_a_pause_and_the_same_lap_goes_on(bench: Bench) 
     with bench.model([cut, RIGHT, TALKS]):
         state, events = bench.run()
 
-    assert (state.outcome, len(state.iterations)) == (Outcome.CONVERGED, 1), state.reason
+    assert (state.outcome, len(state.laps)) == (Outcome.CONVERGED, 1), state.reason
     assert {pause.cause for pause in of(Paused, events)} <= {"network"}
 
 
@@ -142,7 +142,7 @@ def test_an_agent_that_is_ended_from_outside_was_interrupted_and_the_run_goes_on
 
 
 @every
-def test_what_was_not_permitted_is_named_with_its_flag(bench: Bench, agent: str) -> None:
+def test_what_was_not_permitted_is_named_with_a_narrow_way_to_allow_it(bench: Bench, agent: str) -> None:
     # Codex now and then tells nothing of a command that ends at once.
     pause = "sleep 2; " if agent == "codex" else ""
     reaches = {"calls": [{"shell": f"{pause}curl -sS http://untilgreen.invalid/ || touch /usr/untilgreen"}]}
@@ -154,7 +154,8 @@ def test_what_was_not_permitted_is_named_with_its_flag(bench: Bench, agent: str)
     assert turn.reply.denied
     assert "curl" in turn.reply.denied[0]
     assert "not permitted" in said
-    assert "--yolo" in said
+    assert "Allow " in said
+    assert "--yolo" not in said
 
 
 @every

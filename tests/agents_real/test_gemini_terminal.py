@@ -9,8 +9,8 @@ import pytest
 
 from tests.agents_real.bench import Bench, of, wait_for
 from tests.agents_real.terminal import Terminal, installed
-from untilgreen.core.events import LapVoided, Paused, RunFinished, TurnEnded
-from untilgreen.testing.model.pointing import MODELS
+from untilgreen.core.values.events import LapVoided, Paused, RunFinished, TurnEnded
+from untilgreen.testing.model.agent_environments import MODELS
 
 DONE = "<promise>DONE</promise>"
 SLOW = {"text": "This takes its time and goes on and on and on and on.", "chunk_delay": 1.0, "chunk": 4}

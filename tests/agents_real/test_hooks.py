@@ -14,8 +14,8 @@ import pytest
 
 from tests.agents_real.bench import Bench, of
 from tests.agents_real.test_sessions import DONE, say
-from untilgreen.core.events import BriefOffered, RunFinished, TurnEnded
-from untilgreen.engine.store import Store
+from untilgreen.core.values.events import BriefOffered, RunFinished, TurnEnded
+from untilgreen.engine.store.runs import Store
 from untilgreen.testing import ScriptedModel
 
 CLAUDE = pytest.mark.parametrize("agent", ["claude"], indirect=True)
@@ -29,7 +29,7 @@ def model(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedMod
     with bench.model([*TURNS, *TURNS]) as model:
         monkeypatch.setenv("UNTILGREEN_STATE_DIR", str(bench.state))
         monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-        assert bench.cli("install", bench.agent)[0] == 0
+        assert bench.cli("install", "--yes", bench.agent)[0] == 0
         yield model
 
 
@@ -75,7 +75,7 @@ def test_codex_calls_what_doctor_says_is_trusted_and_skips_the_rest(
     hooks = listed(bench)
     assert {hook["trustStatus"] for hook in hooks.values()} == {"untrusted"}
     events = "Interrupt, SessionEnd, SessionStart, Stop, UserPromptSubmit"
-    assert told(bench) == [f"warn: codex skips {events}, which nobody has trusted"]
+    assert told(bench) == [f"warn: codex skips {events}, which has not been trusted"]
     say(bench, "/ralph look at it", "--dangerously-bypass-hook-trust")
     assert not looped(bench)
 
@@ -94,7 +94,7 @@ def test_claude_skips_hooks_where_doctor_says_so(bench: Bench, model: ScriptedMo
     settings = json.loads(path.read_text())
     path.write_text(json.dumps({**settings, "disableAllHooks": True}))
 
-    assert told(bench) == [f"warn: claude skips all hooks, since {path} has disableAllHooks = true"]
+    assert told(bench) == [f"warn: claude skips all hooks, because {path} has disableAllHooks = true"]
     say(bench, "/ralph look at it")
     assert not looped(bench)
 

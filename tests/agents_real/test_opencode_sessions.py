@@ -18,7 +18,7 @@ import pytest
 
 from tests.agents_real.bench import Bench, of, wait_for
 from tests.agents_real.clis import PINS
-from untilgreen.core.events import BriefOffered, LapVoided, Paused, RunFinished, TurnEnded
+from untilgreen.core.values.events import BriefOffered, LapVoided, Paused, RunFinished, TurnEnded
 
 DONE = "<promise>DONE</promise>"
 SLOW = {"text": "This takes its time and goes on and on and on and on.", "chunk_delay": 1.0, "chunk": 4}
@@ -109,7 +109,7 @@ def no_download(folder: Path) -> None:
 
 
 def _plugin(bench: Bench, folder: Path, *flags: str) -> None:
-    code, said = bench.cli("install", "opencode", *flags)
+    code, said = bench.cli("install", "--yes", "opencode", *flags)
     assert code == 0, said
     no_download(folder)
 

@@ -9,7 +9,7 @@ import pytest
 from tests.agents_real.bench import Bench, of
 from tests.agents_real.terminal import Terminal, installed
 from tests.agents_real.test_opencode_sessions import no_download
-from untilgreen.core.events import LapVoided, Paused, RunFinished, TurnEnded
+from untilgreen.core.values.events import LapVoided, Paused, RunFinished, TurnEnded
 
 DONE = "<promise>DONE</promise>"
 SLOW = {"text": "This takes its time" + " and goes on" * 40, "chunk_delay": 1.0, "chunk": 8}

@@ -13,11 +13,11 @@ import pytest
 
 from tests.agents_real.bench import Bench, of
 from tests.agents_real.terminal import installed
-from untilgreen.core.events import BriefOffered, LapVoided, RunFinished, TurnEnded
-from untilgreen.engine import sessions
-from untilgreen.engine.store import Store
-from untilgreen.surfaces.hook.answers import IN_A_ROW
-from untilgreen.testing.model.pointing import MODELS
+from untilgreen.core.values.events import BriefOffered, LapVoided, RunFinished, TurnEnded
+from untilgreen.engine.store.notes import session_notes
+from untilgreen.engine.store.runs import Store
+from untilgreen.surfaces.install.targets import TARGETS
+from untilgreen.testing.model.agent_environments import MODELS
 
 DONE = "<promise>DONE</promise>"
 COMMANDS = {
@@ -63,7 +63,7 @@ def talk(bench: Bench, turns: list[Any], prompt: str, monkeypatch: pytest.Monkey
         here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         for name, value in {"UNTILGREEN_STATE_DIR": str(bench.state), "PATH": here}.items():
             monkeypatch.setenv(name, value)
-        code, said = bench.cli("install", bench.agent)
+        code, said = bench.cli("install", "--yes", bench.agent)
         assert code == 0, said
         say(bench, prompt)
 
@@ -99,12 +99,15 @@ def test_twenty_laps_work_in_spite_of_caps(bench: Bench, monkeypatch: pytest.Mon
     assert (finished.outcome, len(of(TurnEnded, events))) == ("claimed", 20)
 
 
-@pytest.mark.parametrize("agent", list(IN_A_ROW), indirect=True)
+@pytest.mark.parametrize(
+    "agent", [name for name, target in TARGETS.items() if target.laps_in_a_row], indirect=True
+)
 @pytest.mark.timeout(330)
 def test_an_agent_with_a_cap_makes_as_many_laps_in_a_row_as_its_user_was_told(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, laps = IN_A_ROW[bench.agent]
+    laps = TARGETS[bench.agent].laps_in_a_row
+    assert laps is not None
     (bench.project / "untilgreen.toml").write_text("detectors = []\n")
     turns = [{"text": f"Part {chr(97 + lap) * 3} is looked at."} for lap in range(laps + 3)]
     talk(bench, turns, "/ralph look at it", monkeypatch)
@@ -118,7 +121,7 @@ def test_a_start_that_fails_does_not_reach_the_model(bench: Bench, monkeypatch: 
     with bench.model([{"text": "I should not have been asked."}]) as model:
         monkeypatch.setenv("UNTILGREEN_STATE_DIR", str(bench.state))
         monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-        assert bench.cli("install", bench.agent)[0] == 0
+        assert bench.cli("install", "--yes", bench.agent)[0] == 0
         subprocess.run(
             [*COMMANDS[bench.agent], "/ralph x --max-iteration=3"],
             cwd=bench.project,
@@ -142,9 +145,9 @@ def test_a_codex_that_ended_in_the_middle_leaves_its_run_to_the_same_session(
         assert [(event.lap, event.reason) for event in of(LapVoided, bench.journal())] == [
             (2, "its session ended")
         ]
-        assert "its session ended. Go on with: $untilgreen go" in bench.cli("session", "list")[1]
+        assert "its session ended. Continue with: $untilgreen go" in bench.cli("session", "list")[1]
 
-        (note,) = sessions.notes(Store(bench.state))
+        (note,) = session_notes.notes(Store(bench.state))
         say(bench, "$untilgreen go", then=["resume", note.session])
     events = bench.journal()
     assert [(event.lap, event.claim) for event in of(TurnEnded, events)] == [(1, False), (2, True)]

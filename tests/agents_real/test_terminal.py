@@ -13,7 +13,7 @@ import pytest
 
 from tests.agents_real.bench import Bench, of
 from tests.agents_real.terminal import PEOPLE, Terminal, break_off
-from untilgreen.core.events import BriefOffered, LapVoided, Paused, RunFinished, TurnEnded
+from untilgreen.core.values.events import BriefOffered, LapVoided, Paused, RunFinished, TurnEnded
 
 DONE = "<promise>DONE</promise>"
 SLOW = {"text": "This takes its time" + " and goes on" * 40, "chunk_delay": 1.0, "chunk": 8}
@@ -62,7 +62,7 @@ def test_esc_in_a_lap_and_a_question_of_ones_own_use_no_lap(bench: Bench, opened
         terminal.until(lambda: "That is a file." in terminal.screen())
         if person.says_at_a_prompt:
             terminal.until(lambda: TOOK_OVER in terminal.screen())
-        assert f"{TOOK_OVER}. Go on with: {person.sign}untilgreen go" in listed(bench)
+        assert f"{TOOK_OVER}. Continue with: {person.sign}untilgreen go" in listed(bench)
         assert len(of(TurnEnded, bench.journal())) == 1
 
         terminal.says(f"{person.sign}untilgreen go")
@@ -76,7 +76,8 @@ def test_esc_in_a_lap_and_a_question_of_ones_own_use_no_lap(bench: Bench, opened
 @ENDING_HOOKS
 def test_esc_while_the_gates_run_ends_them_and_the_loop_waits_for_go(bench: Bench, opened: Opened) -> None:
     person, beside = PEOPLE[bench.agent], bench.project.parent
-    gate = "test -f ../ok && exit; test -f ../slow || { touch ../slow; exit 1; }; touch ../begun; sleep 300"
+    twice = "for n in 1 2; do test -f ../red$n || { touch ../red$n; exit 1; }; done"  # also in the clean room
+    gate = f"test -f ../ok && exit; {twice}; touch ../begun; sleep 300"
     with bench.model([{"text": "One."}, {"text": f"There.\n\n{DONE}"}]):
         terminal = opened(bench)
         terminal.says(f'{person.sign}ralph look at it --gate "slow={gate}"')
@@ -84,9 +85,12 @@ def test_esc_while_the_gates_run_ends_them_and_the_loop_waits_for_go(bench: Benc
         break_off(terminal, person)
         if not person.interrupts or heard_in_time(terminal):
             terminal.until(lambda: not bench.processes("sleep 300"))
-        terminal.until(lambda: f"Go on with: {person.sign}untilgreen go" in listed(bench))
+        terminal.until(lambda: f"Continue with: {person.sign}untilgreen go" in listed(bench))
         assert [offer.lap for offer in of(BriefOffered, bench.journal())] == [1]
 
+        (bench.project / "looked.txt").write_text(
+            "at it\n"
+        )  # the same files, now green, would be asked about
         (beside / "ok").touch()
         terminal.key("C-u")  # Qwen Code hands a prompt that was broken off back
         terminal.says(f"{person.sign}untilgreen go")

@@ -30,7 +30,7 @@ def test_the_title_of_the_terminal_says_how_the_loop_stands(
         monkeypatch.setenv("UNTILGREEN_STATE_DIR", str(bench.state))
         monkeypatch.setenv("COPILOT_MODEL", "scripted-1")
         monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-        assert bench.cli("install", "copilot")[0] == 0
+        assert bench.cli("install", "--yes", "copilot")[0] == 0
         trusted = {"trusted_folders": [str(bench.project)]}
         (bench.home / ".copilot" / "config.json").write_text(json.dumps(trusted))
         tmux = ["tmux", "-S", str(bench.home / "tmux")]

@@ -5,19 +5,19 @@ from pathlib import Path
 import pytest
 
 from untilgreen.backtest.decisions import asked_again, decisions, differing
-from untilgreen.core.decide import Policy
-from untilgreen.core.decision import Continue, Finish
 from untilgreen.core.defaults import default_detectors, tuned
-from untilgreen.core.events import Attached, Decided, Event, Paused, Resumed, Steered
-from untilgreen.core.limits import Limits
-from untilgreen.core.remedies import RUNGS
-from untilgreen.core.rules import Strategy
+from untilgreen.core.loop.decide import Policy
+from untilgreen.core.loop.remedies import RUNGS
 from untilgreen.core.strategies.adaptive import Adaptive
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.strategies.manual import Manual
 from untilgreen.core.strategies.ralph import Ralph
-from untilgreen.journal.disk import read
+from untilgreen.core.values.decision import Continue, Finish
+from untilgreen.core.values.events import Attached, Decided, Event, Paused, Resumed, Steered
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.rules import Strategy
+from untilgreen.journal.reader import read
 from untilgreen.testing.stories import tell
 
 GOLDEN = Path(__file__).parents[1] / "journals" / "v1"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from untilgreen.backtest.replay import Decision
+from untilgreen.backtest.playing import Decision
 from untilgreen.backtest.score import Figures, Played, Source, figures, interval
 
 

@@ -43,12 +43,12 @@ def opened(browser: Any) -> Iterator[Opener]:
         page = context.new_page()
         page.asked = []
         page.got = []
-        page.complaints = []
+        page.findings = []
         page.on("request", lambda request: page.asked.append(request.url))
         page.on("requestfinished", lambda request: page.got.append(request.url))
-        page.on("console", lambda message: page.complaints.append(message.text))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: page.complaints.append(dialog.message))
+        page.on("console", lambda message: page.findings.append(message.text))
+        page.on("pageerror", lambda error: page.findings.append(str(error)))
+        page.on("dialog", lambda dialog: page.findings.append(dialog.message))
         page.goto(file.as_uri())
         return page
 

@@ -44,7 +44,7 @@ def test_hostile_text_is_shown_and_does_nothing(tmp_path: Path, opened: Opener, 
 
     assert shown.title().startswith("stuck: ")
     assert shown.asked == [file.as_uri()]
-    assert shown.complaints == []
+    assert shown.findings == []
     assert shown.locator("script, iframe, img, a, form, object, embed, link").count() == 0
     assert "<script>document.title='owned'</script>" in shown.locator("main").inner_text()
     assert shown.evaluate(HANDLERS) == 0
@@ -58,7 +58,7 @@ def test_a_script_would_not_run_even_if_one_got_in(tmp_path: Path, opened: Opene
     shown = opened(file)
 
     assert shown.title().startswith("converged: ")
-    assert any("Content Security Policy" in each for each in shown.complaints)
+    assert any("Content Security Policy" in each for each in shown.findings)
     assert shown.got == [file.as_uri()]
 
 
@@ -100,9 +100,9 @@ def test_a_screen_reader_hears_each_plot_and_each_cell(tmp_path: Path, opened: O
 
     heard = shown.locator("main").aria_snapshot()
 
-    for plot in ("Score by lap", "Complaints by lap", "Cost used"):
+    for plot in ("Score by lap", "Findings by lap", "Cost used"):
         assert f'img "{plot}' in heard
-    assert 'cell "fails with 1 complaint, was green before"' in heard
+    assert 'cell "1 failing, passed before"' in heard
     assert 'rowheader "tests"' in heard
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from untilgreen.config.layers import Layers, Source
 from untilgreen.config.load import Loaded, Request, load
+from untilgreen.config.sources.layers import Layers, Source
 from untilgreen.errors import ConfigError
 
 TASK = "Make the tests pass"
@@ -20,7 +20,7 @@ def loaded(folder: Path, text: str | None = None, **asked: Any) -> Loaded:
     return load(Request(**{"start": folder, "task": TASK, **asked}))
 
 
-def complaint(folder: Path, text: str | None = None, **asked: Any) -> str:
+def finding(folder: Path, text: str | None = None, **asked: Any) -> str:
     """What the person at the terminal reads."""
     with pytest.raises(ConfigError) as caught:
         loaded(folder, text, **asked)

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import untilgreen
-from tests.config.helpers import TASK, complaint, loaded
+from tests.config.helpers import TASK, finding, loaded
 from untilgreen.config.load import Loaded, Request, load
-from untilgreen.config.schema import SpecFile
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import GateSpec, PartSpec
+from untilgreen.config.spec.schema import SpecFile
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import GateSpec, PartSpec
 from untilgreen.errors import ConfigError
 
 EVERYTHING = """\
@@ -78,7 +78,7 @@ def test_paths_in_the_spec_start_where_the_spec_is(tmp_path: Path) -> None:
 def test_a_spec_further_up_is_named_in_full(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
 
-    said = complaint(tmp_path, "leaf = 1\n", start=tmp_path / "src")
+    said = finding(tmp_path, "leaf = 1\n", start=tmp_path / "src")
 
     assert said == f"{tmp_path / 'untilgreen.toml'}, line 1: there is no key 'leaf'. Did you mean 'leave'?"
 
@@ -86,9 +86,7 @@ def test_a_spec_further_up_is_named_in_full(tmp_path: Path) -> None:
 def test_the_table_in_pyproject_is_a_spec_like_any_other(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.untilgreen]\nleave = 'last'\nsesion = 'fresh'\n")
 
-    assert complaint(tmp_path) == (
-        "pyproject.toml, line 3: there is no key 'sesion'. Did you mean 'session'?"
-    )
+    assert finding(tmp_path) == ("pyproject.toml, line 3: there is no key 'sesion'. Did you mean 'session'?")
 
 
 def test_another_file_is_used_when_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,11 +112,11 @@ def test_a_variable_may_name_the_file_and_a_flag_goes_before_it(tmp_path: Path) 
 def test_a_file_that_is_not_there_is_said_with_who_named_it(tmp_path: Path) -> None:
     missing = tmp_path / "no.toml"
 
-    assert complaint(tmp_path, config=missing).startswith(f"There is no file {missing}.")
-    assert complaint(tmp_path, env={"UNTILGREEN_CONFIG": "~nobody-here/x.toml"}).startswith(
+    assert finding(tmp_path, config=missing).startswith(f"There is no file {missing}.")
+    assert finding(tmp_path, env={"UNTILGREEN_CONFIG": "~nobody-here/x.toml"}).startswith(
         "There is no file ~nobody-here/x.toml (from UNTILGREEN_CONFIG)."
     )
-    assert complaint(tmp_path, config=tmp_path).startswith(f"{tmp_path} can't be read: Is a directory.")
+    assert finding(tmp_path, config=tmp_path).startswith(f"{tmp_path} can't be read: Is a directory.")
 
 
 def test_a_relative_start_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,20 +154,20 @@ def test_a_variable_is_a_key(tmp_path: Path, variables: dict[str, str], key: str
         (
             "AGNET",
             "x",
-            "The variable UNTILGREEN_AGNET is no key of the spec. Did you mean 'UNTILGREEN_AGENT'?",
+            "The variable UNTILGREEN_AGNET doesn't match any spec key. Did you mean 'UNTILGREEN_AGENT'?",
         ),
         (
             "STATEDIR",
             "x",
-            "The variable UNTILGREEN_STATEDIR is no key of the spec. Did you mean 'UNTILGREEN_STATE_",
+            "The variable UNTILGREEN_STATEDIR doesn't match any spec key. Did you mean 'UNTILGREEN_STATE_",
         ),
         (
             "LIMIT__COST",
             "5",
-            "The variable UNTILGREEN_LIMIT__COST is no key of the spec. Did you mean 'UNTILG",
+            "The variable UNTILGREEN_LIMIT__COST doesn't match any spec key. Did you mean 'UNTILG",
         ),
-        ("PROFILES__A", "x", "The variable UNTILGREEN_PROFILES__A is no key of the spec."),
-        ("_", "x", "The variable UNTILGREEN__ is no key of the spec."),
+        ("PROFILES__A", "x", "The variable UNTILGREEN_PROFILES__A doesn't match any spec key."),
+        ("_", "x", "The variable UNTILGREEN__ doesn't match any spec key."),
         (
             "LIMITS__COSTS",
             "5",
@@ -178,7 +176,7 @@ def test_a_variable_is_a_key(tmp_path: Path, variables: dict[str, str], key: str
         (
             "LIMITS__COST",
             "x",
-            "the variable UNTILGREEN_LIMITS__COST: limits.cost = 'x' is no amount of money.",
+            "the variable UNTILGREEN_LIMITS__COST: limits.cost = 'x' is not a valid amount of money.",
         ),
         ("LIMITS__", "5", "the variable UNTILGREEN_LIMITS__: there is no limit ''."),
         (
@@ -190,7 +188,7 @@ def test_a_variable_is_a_key(tmp_path: Path, variables: dict[str, str], key: str
     ],
 )
 def test_a_variable_that_is_wrong_is_named(tmp_path: Path, variable: str, text: str, said: str) -> None:
-    assert complaint(tmp_path, None, env={f"UNTILGREEN_{variable}": text}).startswith(said)
+    assert finding(tmp_path, None, env={f"UNTILGREEN_{variable}": text}).startswith(said)
 
 
 def test_an_empty_variable_and_those_of_others_say_nothing(tmp_path: Path) -> None:
@@ -249,13 +247,13 @@ def test_set_reaches_every_key(tmp_path: Path, below: str, written: str, values:
         ("leave=bets", "--set leave: leave can't be 'bets'. Did you mean 'best'?"),
         ("task.x=1", "--set task.x: task = {'x': 1} must be text."),
         ("detectors.cycle=3", "--set detectors.cycle: detectors = {'cycle': 3} must be a list."),
-        ("profiles.a.leave=last", "--set profiles.a.leave: profiles can be given only in the spec file."),
+        ("profiles.a.leave=last", "--set profiles.a.leave: profiles are only allowed in the spec file."),
         ("gates.tests=pytest", "--set gates.tests: gates.tests = 'pytest' must be a table."),
-        ("agent.model=opus", "--set agent.model: agent names no plugin."),
+        ("agent.model=opus", "--set agent.model: agent does not name a plugin."),
     ],
 )
 def test_a_wrong_set_is_said_with_what_was_typed(tmp_path: Path, written: str, said: str) -> None:
-    assert complaint(tmp_path, None, sets=[written]).startswith(said)
+    assert finding(tmp_path, None, sets=[written]).startswith(said)
 
 
 def test_the_last_of_several_sets_holds(tmp_path: Path) -> None:
@@ -278,8 +276,8 @@ def test_a_variable_for_the_agent_replaces_the_list_in_the_file(tmp_path: Path) 
 
 
 def test_a_wrong_flag_is_said_to_come_from_the_command_line(tmp_path: Path) -> None:
-    assert complaint(tmp_path, None, flags={"limits": {"time": "soon"}}).startswith(
-        "the command line: limits.time = 'soon' is no duration."
+    assert finding(tmp_path, None, flags={"limits": {"time": "soon"}}).startswith(
+        "the command line: limits.time = 'soon' is not a valid duration."
     )
 
 
@@ -313,9 +311,9 @@ def test_a_task_in_a_later_layer_replaces_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, "can't be read: No such file or directory. Correct it, or give the task itself."),
+        (None, "can't be read: No such file or directory. Correct the path, or give the task itself."),
         (b"\xff", "can't be read: 'utf-8' codec can't decode byte 0xff"),
-        (b" \n", "is empty. Say in it what is wanted."),
+        (b" \n", "is empty. Describe in it what you want done."),
     ],
 )
 def test_a_task_file_without_a_task_is_said_with_its_line(
@@ -324,27 +322,27 @@ def test_a_task_file_without_a_task_is_said_with_its_line(
     if content is not None:
         (tmp_path / "PROMPT.md").write_bytes(content)
 
-    assert complaint(tmp_path, "leave = 'last'\ntask_file = 'PROMPT.md'\n", task=None).startswith(
+    assert finding(tmp_path, "leave = 'last'\ntask_file = 'PROMPT.md'\n", task=None).startswith(
         f"untilgreen.toml, line 2: task_file = 'PROMPT.md' {said}"
     )
 
 
 def test_a_task_file_with_an_impossible_name_is_said_too(tmp_path: Path) -> None:
-    assert "can't be read: " in complaint(tmp_path, 'task_file = "a\\u0000b"\n', task=None)
+    assert "can't be read: " in finding(tmp_path, 'task_file = "a\\u0000b"\n', task=None)
 
 
 @pytest.mark.parametrize("task", ["", " \n"])
 def test_an_empty_task_does_not_fall_back_to_the_one_in_the_spec(tmp_path: Path, task: str) -> None:
-    assert complaint(tmp_path, "task = 'Fix it'\n", task=task).startswith("The task that was given is empty.")
+    assert finding(tmp_path, "task = 'Fix it'\n", task=task).startswith("The task is empty.")
 
 
 def test_no_task_at_all_is_said_with_the_ways_to_give_one(tmp_path: Path) -> None:
-    assert complaint(tmp_path, "", task=None).startswith("There is no task. Give it as an argument")
+    assert finding(tmp_path, "", task=None).startswith("There is no task. Give it as an argument")
 
 
 def test_task_and_task_file_in_one_file_are_an_error(tmp_path: Path) -> None:
-    assert complaint(tmp_path, "task = 'x'\ntask_file = 'y'\n", task=None) == (
-        "untilgreen.toml, line 1: `task` and `task_file` are both there. Keep one."
+    assert finding(tmp_path, "task = 'x'\ntask_file = 'y'\n", task=None) == (
+        "untilgreen.toml, line 1: `task` and `task_file` are both set. Keep one."
     )
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.helpers import complaint, loaded
-from untilgreen.core.limits import Limits
+from tests.config.helpers import finding, loaded
+from untilgreen.core.values.limits import Limits
 
 CHAIN = """\
 strategy = "hybrid"
@@ -86,23 +86,23 @@ def test_a_profile_may_change_a_part_of_a_gate(tmp_path: Path) -> None:
 def test_a_profile_in_pyproject_has_its_lines_too(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.untilgreen.profiles.quick]\nleave = 'bets'\n")
 
-    assert complaint(tmp_path) == (
+    assert finding(tmp_path) == (
         "pyproject.toml [profiles.quick], line 2: leave can't be 'bets'. Did you mean 'best'?"
     )
 
 
 def test_an_unknown_profile_is_answered_with_the_nearest(tmp_path: Path) -> None:
-    assert complaint(tmp_path, CHAIN, profile="quik") == "There is no profile 'quik'. Did you mean 'quick'?"
-    assert complaint(tmp_path, "", profile="quick") == (
+    assert finding(tmp_path, CHAIN, profile="quik") == "There is no profile 'quik'. Did you mean 'quick'?"
+    assert finding(tmp_path, "", profile="quick") == (
         "There is no profile 'quick'. Add [profiles.quick] to the spec."
     )
-    assert complaint(tmp_path, CHAIN, env={"UNTILGREEN_PROFILE": "CI"}) == (
-        "There is no profile 'CI', which UNTILGREEN_PROFILE asks for. Did you mean 'ci'?"
+    assert finding(tmp_path, CHAIN, env={"UNTILGREEN_PROFILE": "CI"}) == (
+        "There is no profile 'CI' (from UNTILGREEN_PROFILE). Did you mean 'ci'?"
     )
 
 
 def test_a_profile_needs_a_file(tmp_path: Path) -> None:
-    assert complaint(tmp_path, None, profile="quick") == (
+    assert finding(tmp_path, None, profile="quick") == (
         "There is no profile 'quick'. Add [profiles.quick] to the spec."
     )
 
@@ -120,20 +120,23 @@ def test_the_profile_of_the_command_line_goes_before_that_of_the_environment(tmp
     [
         ("leaf = 'best'", "[profiles.bad], line 4: there is no key 'leaf'. Did you mean 'leave'?"),
         ("limits.csot = 5", "[profiles.bad], line 4: there is no limit 'csot'. Did you mean 'cost'?"),
-        ("limits.cost = 'x'", "[profiles.bad], line 4: limits.cost = 'x' is no amount of money."),
+        ("limits.cost = 'x'", "[profiles.bad], line 4: limits.cost = 'x' is not a valid amount of money."),
         ("gates.a.stge = 5", "[profiles.bad], line 4: gate 'a' has no key 'stge'. Did you mean 'stage'?"),
-        ("workspace.mod = 1", "[profiles.bad], line 4: the workspace has no key 'mod'. Did you mean 'mode'?"),
+        ("workspace.mod = 1", "[profiles.bad], line 4: workspace has no key 'mod'. Did you mean 'mode'?"),
         ("session = 5", "[profiles.bad], line 4: session = 5 must be text or a table."),
-        ("profiles = {}", "[profiles.bad], line 4: profiles can be given only in the spec file."),
+        ("profiles = {}", "[profiles.bad], line 4: profiles are only allowed in the spec file."),
         ("extends = 5", ", line 4: profiles.bad.extends must be the name of one profile, not 5."),
         (
             "extends = ['good']",
             ", line 4: profiles.bad.extends must be the name of one profile, not ['good'].",
         ),
-        ("extends = 'god'", ", line 4: profiles.bad.extends names no profile: 'god'. Did you mean 'good'?"),
+        (
+            "extends = 'god'",
+            ", line 4: profiles.bad.extends is not the name of a profile: 'god'. Did you mean 'good'?",
+        ),
         (
             "extends = 'bad'",
-            ", line 4: profiles.bad.extends goes in a circle: bad → bad. Remove one of them.",
+            ", line 4: profiles.bad.extends is circular: bad → bad. Remove one of them.",
         ),
     ],
 )
@@ -142,7 +145,7 @@ def test_a_wrong_profile_is_an_error_chosen_or_not(
 ) -> None:
     text = f"[profiles.good]\nleave = 'last'\n[profiles.bad]\n{table}\n"
 
-    heard = complaint(tmp_path, text, profile=chosen)
+    heard = finding(tmp_path, text, profile=chosen)
 
     assert heard.removeprefix("untilgreen.toml").lstrip(" ").startswith(said)
 
@@ -150,8 +153,8 @@ def test_a_wrong_profile_is_an_error_chosen_or_not(
 def test_a_circle_is_shown_as_it_goes(tmp_path: Path) -> None:
     text = "[profiles]\na = { extends = 'b' }\nb = { extends = 'c' }\nc = { extends = 'a' }\n"
 
-    assert complaint(tmp_path, text) == (
-        "untilgreen.toml, line 4: profiles.c.extends goes in a circle: a → b → c → a. Remove one of them."
+    assert finding(tmp_path, text) == (
+        "untilgreen.toml, line 4: profiles.c.extends is circular: a → b → c → a. Remove one of them."
     )
 
 
@@ -163,7 +166,7 @@ def test_a_circle_is_shown_as_it_goes(tmp_path: Path) -> None:
     ],
 )
 def test_profiles_are_tables(tmp_path: Path, text: str, said: str) -> None:
-    assert complaint(tmp_path, text) == said
+    assert finding(tmp_path, text) == said
 
 
 def test_a_profile_may_rely_on_what_the_command_line_adds(tmp_path: Path) -> None:
@@ -175,6 +178,4 @@ def test_a_profile_may_rely_on_what_the_command_line_adds(tmp_path: Path) -> Non
 def test_a_wrong_value_in_the_file_is_not_hidden_by_a_profile(tmp_path: Path) -> None:
     text = "leave = 'bets'\n[profiles.a]\nleave = 'last'\n"
 
-    assert complaint(tmp_path, text, profile="a").startswith(
-        "untilgreen.toml, line 1: leave can't be 'bets'."
-    )
+    assert finding(tmp_path, text, profile="a").startswith("untilgreen.toml, line 1: leave can't be 'bets'.")

@@ -7,32 +7,12 @@ from typing import Any, TypeVar, assert_never
 
 from msgspec import Struct, field, json
 
-from untilgreen.core.decide import Policy, decide
-from untilgreen.core.decision import Ask, Continue, Finish
+from untilgreen.core.briefing.excerpt import kept_reply, kept_verdict
 from untilgreen.core.defaults import with_claim
-from untilgreen.core.events import (
-    Answered,
-    Attached,
-    BriefOffered,
-    Decided,
-    Event,
-    GateChecked,
-    RemedyTried,
-    Restored,
-    Resumed,
-    RunFinished,
-    RunStarted,
-    SnapshotTaken,
-    TurnEnded,
-)
-from untilgreen.core.excerpt import kept_reply, kept_verdict
-from untilgreen.core.fold import apply, fold
-from untilgreen.core.foregone import foregone
-from untilgreen.core.model import Change, Finding, GateSpec, Plan, Reply, Usage, Verdict
-from untilgreen.core.receive import Arrival, receive
-from untilgreen.core.rules import Detector, Strategy
-from untilgreen.core.state import Iteration, RunState
-from untilgreen.core.step import (
+from untilgreen.core.loop.decide import Policy, decide
+from untilgreen.core.loop.fold import apply, fold
+from untilgreen.core.loop.receive import Arrival, receive, refusal
+from untilgreen.core.loop.step import (
     AwaitAnswer,
     AwaitResume,
     AwaitTurn,
@@ -49,7 +29,27 @@ from untilgreen.core.step import (
     Work,
     next_step,
 )
+from untilgreen.core.scoring.known_verdicts import known_verdict
 from untilgreen.core.strategies.fixed import Fixed
+from untilgreen.core.values.decision import Ask, Continue, Finish
+from untilgreen.core.values.events import (
+    Answered,
+    Attached,
+    BriefOffered,
+    Decided,
+    Event,
+    GateChecked,
+    RemedyTried,
+    Restored,
+    Resumed,
+    RunFinished,
+    RunStarted,
+    SnapshotTaken,
+    TurnEnded,
+)
+from untilgreen.core.values.model import Change, Finding, GateSpec, Plan, Reply, Usage, Verdict
+from untilgreen.core.values.rules import Detector, Strategy
+from untilgreen.core.values.state import Lap, RunState
 
 PASS = Verdict(status="pass", score=1.0)
 SKIP = Verdict(status="skip")
@@ -121,8 +121,8 @@ class Run:
         return next_step(self.state)
 
     @property
-    def last(self) -> Iteration:
-        return self.state.iterations[-1]
+    def last(self) -> Lap:
+        return self.state.laps[-1]
 
     @property
     def ending(self) -> Finish:
@@ -152,7 +152,7 @@ class Run:
 
     def arrive(self, arrival: Arrival) -> tuple[Event, ...]:
         """Something comes from outside."""
-        events = receive(self.state, arrival)
+        events = () if refusal(self.state, arrival) else receive(self.state, arrival)
         if events:
             self.record(*events)
         return events
@@ -238,7 +238,7 @@ class Run:
 
     def _checked(self, lap: int, name: str, turn: Turn) -> Event:
         assert self.state.open is not None
-        clear = foregone(self.state, self.state.open, self.state.plan.gate(name))
+        clear = known_verdict(self.state, self.state.open, self.state.plan.gate(name))
         verdict = clear or kept_verdict(turn.verdicts.get(name, PASS))
         return GateChecked(at=self.state.now + 1, lap=lap, gate=name, verdict=verdict)
 

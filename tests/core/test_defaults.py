@@ -6,10 +6,10 @@ from tests.core.helpers import gate
 from untilgreen.core.defaults import DETECTORS, default_detectors, promise_of, tuned, with_claim
 from untilgreen.core.detectors.cycle import Cycle
 from untilgreen.core.detectors.similar import Similar
-from untilgreen.core.model import Promise
-from untilgreen.core.rules import Detector
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.strategies.ralph import Ralph
+from untilgreen.core.values.model import Promise
+from untilgreen.core.values.rules import Detector
 from untilgreen.errors import ConfigError
 
 
@@ -47,12 +47,12 @@ def test_other_strategies_have_the_promise_of_the_spec() -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", "all\ndone"])
 def test_a_promise_is_some_words_on_one_line(text: str) -> None:
-    with pytest.raises(ConfigError, match="must be some words on one line, for example 'DONE'"):
+    with pytest.raises(ConfigError, match="must be one line of text, for example 'DONE'"):
         promise_of(Hybrid(), text)
 
 
 def test_ralph_with_an_empty_promise_is_refused_too() -> None:
-    with pytest.raises(ConfigError, match="must be some words on one line"):
+    with pytest.raises(ConfigError, match="must be one line of text"):
         promise_of(Ralph(promise=" "), None)
 
 
@@ -77,5 +77,5 @@ def test_neither_gate_nor_promise_is_an_error_that_names_both() -> None:
 
 
 def test_gates_that_are_all_optional_could_never_say_that_the_task_is_done() -> None:
-    with pytest.raises(ConfigError, match="None of the gates is required"):
+    with pytest.raises(ConfigError, match="No gate is required"):
         with_claim([gate("lint", required=False)], None)

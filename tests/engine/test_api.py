@@ -18,22 +18,22 @@ import untilgreen
 from tests.surfaces.cli.helpers import repository, script
 from untilgreen import (
     Brief,
+    CheckContext,
     Continue,
     Decision,
-    Desk,
     Finding,
     Limits,
     Reply,
     RunState,
     Signal,
-    Site,
+    TurnContext,
     Verdict,
 )
-from untilgreen.core.events import Event, RunFinished
-from untilgreen.core.model import Change
+from untilgreen.core.values.events import Event, RunFinished
+from untilgreen.core.values.model import Change
 from untilgreen.engine import api
 from untilgreen.errors import ConfigError, PluginFailed, UnknownPlugin, UserError
-from untilgreen.plugins import registry
+from untilgreen.plugins.registry import registry
 from untilgreen.ports import Restoration
 
 GATE = "done=test -f done"
@@ -56,20 +56,20 @@ class Worker:
     told: list[str] = field(default_factory=list)
     wait: anyio.Event | None = None
 
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
+    async def work(self, brief: Brief, context: TurnContext) -> Reply:
         self.told.append(brief.text)
         if self.wait is not None:
             await self.wait.wait()
-        await anyio.Path(desk.root / "count").write_text(str(brief.lap))
+        await anyio.Path(context.root / "count").write_text(str(brief.lap))
         if brief.lap >= self.laps:
-            await anyio.Path(desk.root / "done").touch()
+            await anyio.Path(context.root / "done").touch()
         return Reply(text=f"lap {brief.lap}")
 
 
 class Counted:
     """Fails while the count is below three."""
 
-    async def check(self, workspace: Site) -> Verdict:
+    async def check(self, workspace: CheckContext) -> Verdict:
         path = workspace.root / "count"
         count = int(path.read_text()) if path.exists() else 0
         findings = tuple(Finding(id=f"below {number}") for number in range(count + 1, 4))
@@ -81,7 +81,7 @@ async def test_a_command_and_a_gate_by_name_are_all_it_takes(tmp_path: Path, pla
 
     state = await untilgreen.run("Mend it.", agent=f"cmd:{shlex.quote(str(fix))}", gates=["test -f done"])
 
-    assert (state.outcome, len(state.iterations)) == ("converged", 1)
+    assert (state.outcome, len(state.laps)) == ("converged", 1)
     assert (place / "done").exists()
 
 
@@ -99,8 +99,8 @@ async def test_objects_stand_in_for_names_and_are_gone_afterwards() -> None:
         limits={"iterations": 9},
     )
 
-    assert (state.outcome, len(state.iterations)) == ("converged", 3)
-    assert [sorted(lap.failing) for lap in state.iterations[:1]] == [["counted: below 2", "counted: below 3"]]
+    assert (state.outcome, len(state.laps)) == ("converged", 3)
+    assert [sorted(lap.failing) for lap in state.laps[:1]] == [["counted: below 2", "counted: below 3"]]
     assert sum(isinstance(event, RunFinished) for event in heard) == 1
     assert state.plan.agents[0].origin == "registered"
     assert not registry.has("agent", "Worker")
@@ -132,20 +132,20 @@ async def test_strategy_and_limits_are_those_that_were_given() -> None:
         settings={"leave": "last"},
     )
 
-    assert (state.outcome, len(state.iterations)) == ("exhausted", 3)
+    assert (state.outcome, len(state.laps)) == ("exhausted", 3)
     assert (state.plan.strategy.name, state.plan.labels, state.plan.leave) == (
         "Patient",
         {"team": "a"},
         "last",
     )
-    assert state.iterations[0].decision == Continue(reason="patience")
+    assert state.laps[0].decision == Continue(reason="patience")
 
 
 async def test_the_brief_can_be_rewritten_and_the_claim_is_still_heard() -> None:
     worker = Worker()
 
     def brief(state: RunState, usual: str) -> str:
-        return f"Lap {len(state.iterations) + 1}. {usual.splitlines()[0]}"
+        return f"Lap {len(state.laps) + 1}. {usual.splitlines()[0]}"
 
     await untilgreen.run("Mend it.", agent=worker, gates=[GATE], brief=brief)
 
@@ -156,7 +156,7 @@ async def test_the_brief_can_be_rewritten_and_the_claim_is_still_heard() -> None
 async def test_a_handle_shows_progress_and_takes_notes_and_a_stop() -> None:
     worker = Worker(laps=99, wait=anyio.Event())
     async with untilgreen.running("Mend it.", agent=worker, gates=[GATE]) as handle:
-        assert handle.progress().total == 2
+        assert handle.progress().total == 1
         await handle.steer("Look at the clock.")
         await handle.stop("enough")
         assert worker.wait is not None
@@ -185,7 +185,7 @@ async def test_a_question_waits_for_the_answer_of_the_program() -> None:
         await handle.answer("accept")
         state = await handle.result()
 
-    assert (state.outcome, len(state.iterations)) == ("accepted", 1)
+    assert (state.outcome, len(state.laps)) == ("accepted", 1)
 
 
 class Broken:
@@ -196,7 +196,10 @@ class Broken:
 
 
 async def test_what_goes_wrong_is_raised_as_it_is_and_not_in_groups() -> None:
-    with pytest.raises(PluginFailed, match="Strategy Broken raised ValueError: no idea"):
+    with pytest.raises(
+        PluginFailed,
+        match=r"Strategy Broken raised ValueError \(.*test_api\.py, line \d+\) after lap 1: no idea",
+    ):
         await untilgreen.run("Mend it.", agent=Worker(laps=9), gates=[GATE], strategy=Broken())
 
 
@@ -220,7 +223,7 @@ async def test_a_run_that_was_left_goes_on_with_the_same_objects() -> None:
     async with untilgreen.resuming(left.run, objects=[Worker(), Counted()]) as handle:
         state = await handle.result()
 
-    assert (state.run, state.outcome, len(state.iterations)) == (left.run, "converged", 3)
+    assert (state.run, state.outcome, len(state.laps)) == (left.run, "converged", 3)
 
 
 async def test_a_run_is_not_resumed_without_its_objects() -> None:
@@ -231,7 +234,7 @@ async def test_a_run_is_not_resumed_without_its_objects() -> None:
     with pytest.raises(UnknownPlugin, match="No agent named 'Worker'"):
         async with untilgreen.resuming("@last"):
             pass
-    with pytest.raises(ConfigError, match="is no part of a run"):
+    with pytest.raises(ConfigError, match="is not a part of a run"):
         async with untilgreen.resuming(left.run, objects=[object()]):  # type: ignore[list-item]
             pass
 
@@ -272,9 +275,9 @@ async def test_a_workspace_of_ones_own_is_used_in_place_of_git(tmp_path: Path) -
 
     state = await untilgreen.run("Mend it.", agent=Worker(), gates=[GATE], workspace=shelf)
 
-    assert (state.outcome, len(state.iterations)) == ("converged", 2)
+    assert (state.outcome, len(state.laps)) == ("converged", 2)
     assert state.final_snapshot in shelf.kept
-    assert [change.path for change in state.iterations[1].changes] == ["count", "done"]
+    assert [change.path for change in state.laps[1].changes] == ["count", "done"]
 
 
 async def test_with_a_workspace_of_ones_own_it_is_said_that_integrity_is_off(tmp_path: Path) -> None:
@@ -293,15 +296,15 @@ async def test_with_a_workspace_of_ones_own_it_is_said_that_integrity_is_off(tmp
     await untilgreen.run("Mend it.", settings={"integrity": {"enabled": False}}, **given)
 
     assert [gate.name for gate in state.plan.gates] == ["done"]
-    assert [sentence[:29] for sentence in heard] == ["Weakened tests are not found "]
-    with pytest.raises(untilgreen.UntilgreenError, match="integrity can't be had here"):
+    assert [sentence[:31] for sentence in heard] == ["Weakened tests are not detected"]
+    with pytest.raises(untilgreen.UntilgreenError, match="integrity is not available here"):
         await untilgreen.run("Mend it.", settings={"integrity": {"protect": ["tests/**"]}}, **given)
 
 
 def test_the_synchronous_twin_does_the_same(place: Path) -> None:
     state = untilgreen.run_sync("Mend it.", agent=Worker(), gates=[GATE], workspace=place)
 
-    assert (state.outcome, len(state.iterations)) == ("converged", 2)
+    assert (state.outcome, len(state.laps)) == ("converged", 2)
 
 
 async def test_the_spec_of_the_directory_counts_only_where_it_is_named(place: Path) -> None:

@@ -2,12 +2,12 @@
 
 import anyio
 
-from untilgreen.core.brief import Brief
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import Outcome, Reply
-from untilgreen.core.state import RunState
+from untilgreen.core.briefing.brief import Brief
 from untilgreen.core.strategies.fixed import Fixed
-from untilgreen.ports import Desk
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import Outcome, Reply
+from untilgreen.core.values.state import RunState
+from untilgreen.ports import TurnContext
 from untilgreen.testing.doubles import ScriptedAgent
 from untilgreen.testing.workspaces import MemoryWorkspace
 from untilgreen.testing.world import World
@@ -24,13 +24,13 @@ class Patient(ScriptedAgent):
     world: World
     turns = 0
 
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
+    async def work(self, brief: Brief, context: TurnContext) -> Reply:
         self.turns += 1
         now = self.world.clock.time
         if self.turns % EVERY == 0:
             return Reply(error="rate_limited", retry_at=now + WAIT)
         self.world.clock.time = now + TURN
-        return await super().work(brief, desk)
+        return await super().work(brief, context)
 
 
 def test_a_week_ends_at_its_limit_and_waiting_is_not_counted_as_work() -> None:
@@ -54,7 +54,7 @@ def test_a_week_ends_at_its_limit_and_waiting_is_not_counted_as_work() -> None:
 
     state = anyio.run(go)
 
-    laps, pauses = len(state.iterations), agent.turns // EVERY
+    laps, pauses = len(state.laps), agent.turns // EVERY
     assert state.outcome is Outcome.EXHAUSTED
     assert laps == agent.turns - pauses
     assert laps > 2_000

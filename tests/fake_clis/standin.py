@@ -2,7 +2,7 @@
 """Stands in for an agent's command line: does the work that `work.sh` beside it says, and speaks as recorded.
 
 The name it is called by says whose recorded stream it plays; the last words in it become the promise
-that its brief asks for.
+that its brief asks for. An agent without a stream prints just these words.
 """
 
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 
 STREAMS = Path(__file__).parents[1] / "agents" / "streams"
 RECORDED = {"claude": "claude-continued", "codex": "codex-done"}
-WORDS = '"Done."'
+WORDS = "Done."
 
 folder, name, *arguments = sys.argv[1:]
 if "--version" in arguments:
@@ -21,5 +21,8 @@ if "--version" in arguments:
 brief = sys.stdin.read()
 subprocess.run(["/bin/sh", "-eu", f"{folder}/work.sh"], check=True, stdout=sys.stderr)
 asked = re.search(r"<promise>[^<]+</promise>", brief)
-recorded = (STREAMS / f"{RECORDED[name]}.jsonl").read_text()
-sys.stdout.write(recorded.replace(WORDS, f'"{asked[0]}"') if asked else recorded)
+said = asked[0] if asked else WORDS
+if name in RECORDED:
+    sys.stdout.write((STREAMS / f"{RECORDED[name]}.jsonl").read_text().replace(f'"{WORDS}"', f'"{said}"'))
+else:
+    print(said)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.faults.stage import Act, Stage, Story
 from tests.faults.stories import COUNTING, RUN
 from tests.surfaces.cli.helpers import COMMAND, Done
-from untilgreen.core.events import Attached, RunFinished
+from untilgreen.core.values.events import Attached, RunFinished
 
 BEGUN = "append:after:RunStarted#1"
 MEETINGS: tuple[tuple[str, ...], ...] = (

@@ -18,8 +18,8 @@ from typing import Any
 import psutil
 
 from tests.surfaces.cli.helpers import COMMAND, Done, finished, git, repository, script
-from untilgreen.core.events import Attached, Event, RunFinished, SnapshotTaken
-from untilgreen.crash import CRASH_AT
+from untilgreen.core.values.events import Attached, Event, RunFinished, SnapshotTaken
+from untilgreen.crash_points import CRASH_AT
 from untilgreen.journal.codec import decode
 
 PATIENCE_SECONDS = 60.0

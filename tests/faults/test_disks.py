@@ -14,8 +14,9 @@ import pytest
 from tests.faults.stage import Act, Stage, Story
 from tests.faults.stories import COUNTING, LASTING
 from tests.surfaces.cli.helpers import COMMAND, Done
-from untilgreen.core.events import Resumed
+from untilgreen.core.values.events import Resumed
 from untilgreen.errors import JournalError
+from untilgreen.journal.codec import End
 from untilgreen.journal.file import FileJournal
 
 ENOUGH = ("--gate", 'enough=test "$(cat counter.txt)" -ge 1')
@@ -74,6 +75,17 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 
 
 @own_mounts
+def test_a_state_directory_that_is_full_already_is_a_sentence(stage: Stage) -> None:
+    disk = stage.folder / "state"
+    fill = f"mount -t tmpfs -o size=64k tmpfs {disk}; dd if=/dev/zero of={disk}/ballast bs=1k count=60 2>&1"
+    ends = told(stage, f"{fill}; cd {stage.work}\nsay full {words(stage, *RUN)}")
+
+    assert "error: No space left on device" in ends["full"].err
+    assert "choose another state directory with --state-dir" in ends["full"].err
+    assert "a bug" not in ends["full"].err
+
+
+@own_mounts
 @pytest.mark.parametrize("full", ["state", "work"])
 def test_an_agent_that_fills_the_disk_loses_nothing_and_resume_goes_on(stage: Stage, full: str) -> None:
     disk = stage.folder / full
@@ -89,7 +101,7 @@ def test_an_agent_that_fills_the_disk_loses_nothing_and_resume_goes_on(stage: St
 
     assert ends["filled"].code not in (0, 3), ends["filled"].out
     assert "No space left on device" in ends["filled"].err
-    assert ends["filled"].err.count("go on with `untilgreen resume") == 1, ends["filled"].err
+    assert ends["filled"].err.count("ontinue with `untilgreen resume") == 1, ends["filled"].err
     assert "Traceback" not in ends["filled"].err + ends["again"].err
     assert (ends["again"].code, (stage.folder / "counted").read_text()) == (0, "1\n"), ends["again"].err
     kept = (stage.folder / "kept").read_text()
@@ -147,7 +159,7 @@ async def test_an_event_that_does_not_reach_the_disk_is_not_acknowledged(tmp_pat
     path.symlink_to("/dev/null")
 
     with pytest.raises(JournalError, match="can't be written: Invalid argument"):
-        await FileJournal(path).append(Resumed(at=1.0))
+        await FileJournal(path, End()).append(Resumed(at=1.0))
 
 
 def _traced() -> bool:
@@ -160,7 +172,7 @@ FIRST_EVENT = """
 import sys
 from pathlib import Path
 import anyio
-from untilgreen.core.events import Resumed
+from untilgreen.core.values.events import Resumed
 from untilgreen.errors import JournalError
 from untilgreen.journal.file import FileJournal
 

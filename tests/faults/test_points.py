@@ -12,11 +12,11 @@ import pytest
 from tests.faults.killing import killed, unharmed
 from tests.faults.stage import Stage
 from tests.faults.stories import ENDING, IN_PLACE, SESSION
-from untilgreen.crash import CRASH_AT
+from untilgreen.crash_points import CRASH_AT
 
 TWICE = f"""
 import os
-from untilgreen.crash import passing
+from untilgreen.crash_points import passing
 passing("a", "before", "b")
 passing("a", "before", "b")
 print(os.environ.get("{CRASH_AT}"))

@@ -15,13 +15,14 @@ from typing import Any
 
 import anyio
 
-from untilgreen.gates.integrity import commands, protect
+from untilgreen.gates.integrity.protected import executed_files, followed_files, protection
 from untilgreen.gates.levels import sanity
-from untilgreen.gates.levels.tree import Files, told
-from untilgreen.workspace import graft, history, index, refs, seed
-from untilgreen.workspace.collecting import NOTE, Watch
-from untilgreen.workspace.ground import Ground, _read, directory_ground
-from untilgreen.workspace.plumbing import shown
+from untilgreen.gates.levels.work_files import Files, told
+from untilgreen.workspace.git import index_seed, private_index, snapshot_refs, tree_patch
+from untilgreen.workspace.git.command import shown
+from untilgreen.workspace.git.gc_guard import NOTE, GcWatch
+from untilgreen.workspace.git.head import History
+from untilgreen.workspace.git.repository import Repository, _read, repository_for_directory
 from untilgreen.workspace.worktree import Worktree
 
 IDENTITY = b"a" * 40
@@ -54,7 +55,7 @@ def differing(data: bytes) -> object:
     names = names_in(data)
     facts = b":100644 000000 %s %s D" % (IDENTITY, b"0" * 40)
     git: Any = Printed([part for name in names for part in (facts, name)])
-    found = anyio.run(index.differences, git, "a", "b")
+    found = anyio.run(private_index.differences, git, "a", "b")
     assert [each.path for each in found] == names
     return [shown(each.path) for each in found]
 
@@ -62,9 +63,9 @@ def differing(data: bytes) -> object:
 def listed(data: bytes) -> object:
     names = names_in(data)
     git: Any = Printed([b"H 100644 %s 0\t%s" % (IDENTITY, name) for name in names])
-    assert [entry.path for entry in anyio.run(seed._entries, git)] == names
+    assert [entry.path for entry in anyio.run(index_seed._entries, git)] == names
     modules: Any = Printed([b"160000 %s 0\t%s" % (IDENTITY, name) for name in names])
-    assert list(anyio.run(seed.submodules, modules)) == names
+    assert list(anyio.run(index_seed.submodules, modules)) == names
     return names
 
 
@@ -72,10 +73,10 @@ def grafting(data: bytes) -> object:
     """What a directory holds, and what is made of a change to each of its names."""
     names = [name for name in names_in(data) if b"/" not in name]
     git: Any = Printed([b"100644 blob %s\t%s" % (IDENTITY, name) for name in names])
-    held = anyio.run(graft._listed, git, "a", [b""])
+    held = anyio.run(tree_patch._listed, git, "a", [b""])
     assert list(held[b""]) == names
     for name in names:
-        graft._change(held, name, None)
+        tree_patch._change(held, name, None)
     assert held[b""] == {}
     return names
 
@@ -84,14 +85,14 @@ def ground(data: bytes) -> object:
     return _read(data.decode(errors="surrogateescape").split("\n"), Path("/nowhere"))
 
 
-def _repository(read: Callable[[Ground], object], *files: str) -> Callable[[bytes], object]:
+def _repository(read: Callable[[Repository], object], *files: str) -> Callable[[bytes], object]:
     def play(data: bytes) -> object:
         with TemporaryDirectory() as folder:
             place = Path(folder)
             for name in files:
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 (place / name).write_bytes(data)
-            return read(directory_ground(place, place))
+            return read(repository_for_directory(place, place))
 
     return play
 
@@ -99,10 +100,10 @@ def _repository(read: Callable[[Ground], object], *files: str) -> Callable[[byte
 def noted(data: bytes) -> object:
     """The note of a gc on this machine, whatever its number is."""
     host = socket.gethostname().encode()
-    return _repository(lambda found: Watch(found.common)._lives(), NOTE)(b"%s %s" % (data.strip(), host))
+    return _repository(lambda found: GcWatch(found.common)._running(), NOTE)(b"%s %s" % (data.strip(), host))
 
 
-head = _repository(lambda found: history.History(found)._read(), "HEAD")
+head = _repository(lambda found: History(found)._read(), "HEAD")
 worktrees = _repository(
     lambda found: Worktree(path=found.top / "w", repository=found.top, run="r").admins(), "worktrees/w/gitdir"
 )
@@ -110,7 +111,7 @@ worktrees = _repository(
 
 def ref(data: bytes) -> object:
     """A part of a ref that git takes, of whatever name."""
-    made = refs._part(data.decode(errors="replace"))
+    made = snapshot_refs._part(data.decode(errors="replace"))
     assert re.fullmatch(r"[A-Za-z0-9_-]+", made)
     return made
 
@@ -131,21 +132,27 @@ def matching(data: bytes) -> object:
 
 def protecting(data: bytes) -> object:
     """No directory hides what gates depend on, and no name below a directory of tests."""
-    protection = protect.Protection(protect=("src/**",), below="sub/")
+    protected = protection.Protection(protect=("src/**",), below="sub/")
     for name in names_in(data)[:50]:
         path = shown(name)
-        assert protection.role(f"{path}/conftest.py") == "tool"
-        assert protection.role(f"{path}/tests/a.txt") is not None
-        assert protection.role(f"tests/{path}") is not None
-        assert protection.role(f"src/{path}") is not None
+        assert protected.role(f"{path}/conftest.py") == "tool"
+        assert protected.role(f"{path}/tests/a.txt") is not None
+        assert protected.role(f"tests/{path}") is not None
+        assert protected.role(f"src/{path}") is not None
     return None
 
 
 def executed(data: bytes) -> object:
     command = data.decode(errors="replace")
-    found = commands.executed(command, "sub")
-    assert "sub/check.sh" in commands.executed(f"sh check.sh\n{command}", "sub") or "'" in command
+    found = executed_files.files_run_by(command, "sub")
+    assert "sub/check.sh" in executed_files.files_run_by(f"sh check.sh\n{command}", "sub") or "'" in command
     return found
+
+
+def followed(data: bytes) -> object:
+    text = data.decode(errors="replace")
+    places = ("check.sh", "Makefile", "package.json", "check.py", "sub/check.js")
+    return [followed_files.files_named_in(place, text, "") for place in places]
 
 
 def sane(data: bytes) -> object:

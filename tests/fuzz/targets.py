@@ -20,34 +20,38 @@ import msgspec
 from tests.fuzz import repositories
 from tests.fuzz.examples import DOCUMENT, HALVES, LETTERS, PAYLOADS, REPORTS, TROUBLE
 from untilgreen.agents import command as command_agent
-from untilgreen.agents import stream
-from untilgreen.agents.causes import cause_of, status_in
-from untilgreen.agents.moments import retry_at
-from untilgreen.agents.turn import GaveUp, Turn
+from untilgreen.agents.kit import json_lines
+from untilgreen.agents.kit.error_classes import cause_of, status_in
+from untilgreen.agents.kit.retry_times import retry_at
+from untilgreen.agents.kit.turn import GaveUp, Turn
 from untilgreen.backtest import trajectories
-from untilgreen.config import detect, find
-from untilgreen.config.lines import line_of
-from untilgreen.core import claims, excerpt, fingerprint
-from untilgreen.core.model import Finding, Promise, Verdict
-from untilgreen.core.secrets import Secrets
-from untilgreen.engine import catalogue, inbox, lock, sessions
+from untilgreen.config.init import detect
+from untilgreen.config.sources import find
+from untilgreen.config.sources.toml_lines import line_of
+from untilgreen.core.briefing import claims, excerpt
+from untilgreen.core.values import fingerprint
+from untilgreen.core.values.model import Finding, Promise, Verdict
+from untilgreen.core.values.secrets import Secrets
+from untilgreen.engine.store import catalogue, inbox, lock
+from untilgreen.engine.store.notes import session_notes
 from untilgreen.errors import ConfigError, JournalError, UserError, WorkspaceNotReady
 from untilgreen.gates import ci, judge
-from untilgreen.gates.integrity import inline, loaded, sections, words
+from untilgreen.gates.integrity import explanations
+from untilgreen.gates.integrity.protected import cmake_tests, loaded_files, mixed_files, rust_inline_tests
 from untilgreen.gates.levels import blackbox, contract
-from untilgreen.gates.levels.tree import Files
-from untilgreen.gates.recognise import DOCUMENTS, TOOLS, errors_in, recognise
-from untilgreen.gates.reports import FORMATS
-from untilgreen.gates.reports.trouble import Unusable
-from untilgreen.gates.seen import MOST_FINDINGS, Seen
-from untilgreen.gates.text import Here, lines_of, plain
+from untilgreen.gates.levels.work_files import Files
+from untilgreen.gates.output.plain_text import MakeRelative, lines_of, plain
+from untilgreen.gates.output.recognise import DOCUMENTS, TOOLS, errors_in, recognise
+from untilgreen.gates.output.report_files import FORMATS, reader_of
+from untilgreen.gates.output.tool_result import MOST_FINDINGS, BadReport, ToolResult
 from untilgreen.journal import codec
-from untilgreen.ports import Desk, Site
-from untilgreen.process import note
-from untilgreen.surfaces import text
-from untilgreen.surfaces.hook import answers, payload, prompts, transcripts
-from untilgreen.surfaces.installing import edits
-from untilgreen.surfaces.report import marks
+from untilgreen.ports import CheckContext, TurnContext
+from untilgreen.process import tree_note
+from untilgreen.surfaces.hook import answers, payload, slash_commands, transcripts
+from untilgreen.surfaces.install import file_edits
+from untilgreen.surfaces.install.targets import Transcript
+from untilgreen.surfaces.report import escaping
+from untilgreen.surfaces.text import safe_text
 
 TESTS = Path(__file__).parent.parent
 LONGEST_EVENT = 64_000
@@ -90,7 +94,7 @@ def of_file(read: Callable[[Path], object], name: str = "file.json") -> Callable
     return play
 
 
-def of_report(read: Callable[[BinaryIO, Here], Seen]) -> Callable[[bytes], object]:
+def of_report(read: Callable[[BinaryIO, MakeRelative], ToolResult]) -> Callable[[bytes], object]:
     return lambda data: read(BytesIO(data), str)
 
 
@@ -99,10 +103,10 @@ def heard(agent: str) -> Callable[[bytes], object]:
     module = importlib.import_module(f"untilgreen.agents.{agent}")
 
     def play(data: bytes) -> object:
-        turn = Turn(desk=Desk(root=Path("/nowhere")))
+        turn = Turn(context=TurnContext(root=Path("/nowhere")))
         try:
             for line in read_as_text(data).split("\n"):
-                if (event := stream.read(line)) is not None and hasattr(module, "hear"):
+                if (event := json_lines.read(line)) is not None and hasattr(module, "hear"):
                     module.hear(event, turn)
                 for listen in ("hear_error", "hear_line"):
                     if hasattr(module, listen):
@@ -140,16 +144,16 @@ def claimed(data: bytes) -> object:
 def shown(data: bytes) -> object:
     """Whatever is shown can't move a cursor, turn a line around, or be markup."""
     said = read_as_text(data)
-    for line in (text.inert(said), text.short(said, 60)):
+    for line in (safe_text.inert(said), safe_text.short(said, 60)):
         assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", line)
-    assert not CONTROLS.search(text.inert_lines(said))
-    assert text.places(text.short(said, 60)) <= 60
-    for html in (marks.in_html(said), marks.lines_in_html(said)):
+    assert not CONTROLS.search(safe_text.inert_lines(said))
+    assert safe_text.places(safe_text.short(said, 60)) <= 60
+    for html in (escaping.in_html(said), escaping.lines_in_html(said)):
         assert "<" not in html
-    assert "\n" not in marks.cell(said)
-    fence, *inside, _ = marks.fenced(said).split("\n")
+    assert "\n" not in escaping.cell(said)
+    fence, *inside, _ = escaping.fenced(said).split("\n")
     assert not any(fence in line for line in inside)
-    return marks.code(said)
+    return escaping.code(said)
 
 
 def cut(data: bytes) -> object:
@@ -163,9 +167,9 @@ def cut(data: bytes) -> object:
 
 def swapped(name: str) -> Callable[[bytes], object]:
     return lambda data: (
-        sections.swap(name, b"", data),
-        sections.swap(name, data, b""),
-        sections.swap(name, *_halves(data)),
+        mixed_files.swap(name, b"", data),
+        mixed_files.swap(name, data, b""),
+        mixed_files.swap(name, *_halves(data)),
     )
 
 
@@ -175,7 +179,9 @@ def _halves(data: bytes) -> tuple[bytes, bytes]:
 
 def explained(data: bytes) -> object:
     old, new = map(read_as_text, _halves(data))
-    return words.explained("tests/test_a.py", "M", old, new), words.renamed(old, [("b.py", new)])
+    return explanations.explain("tests/test_a.py", "M", old, new), explanations.find_renamed(
+        old, [("b.py", new)]
+    )
 
 
 def spec(data: bytes) -> object:
@@ -194,7 +200,7 @@ def boxed(data: bytes) -> object:
     case = blackbox.Case(run="true", json_schema="schema.json", json={"a": 1})
     with TemporaryDirectory() as folder:
         (Path(folder) / "schema.json").write_text('{"type": "object"}')
-        return list(blackbox._json(case, read_as_text(data), Site(root=Path(folder))))
+        return list(blackbox._json(case, read_as_text(data), CheckContext(root=Path(folder))))
 
 
 def ruled(data: bytes) -> object:
@@ -203,11 +209,11 @@ def ruled(data: bytes) -> object:
         for name in names:
             (Path(folder) / name).write_bytes(data)
         rules = [contract.DataRule(file=name, has="a.b", type="string", matches="a+") for name in names]
-        site = Site(root=Path(folder))
-        return [list(contract._data(rule, site, Files(site.root, names))) for rule in rules]
+        context = CheckContext(root=Path(folder))
+        return [list(contract._data(rule, context, Files(context.root, names))) for rule in rules]
 
 
-def transcript(agent: str) -> Callable[[bytes], object]:
+def transcript(agent: Transcript) -> Callable[[bytes], object]:
     """The last words of a lap; the record that is waited for is there, so that nothing waits."""
     stamped = b'\n{"data":{"input":{"timestamp":7,"transcriptPath":"a"}}}\n'
 
@@ -219,7 +225,7 @@ def transcript(agent: str) -> Callable[[bytes], object]:
 
 
 def settings(data: bytes) -> object:
-    return of_file(edits.ours, "settings.json")(data)
+    return of_file(file_edits.ours, "settings.json")(data)
 
 
 def answered(data: bytes) -> object:
@@ -242,29 +248,31 @@ def catalogued(data: bytes) -> object:
 TARGETS: dict[str, Target] = {
     **{
         f"report{end}": Target(
-            "gates/reports",
-            of_report(read),
-            (Unusable,),
+            "gates/output/reports",
+            of_report(reader_of(end)),
+            (BadReport,),
             (),
             REPORTS.get(end, ()),
         )
-        for end, read in FORMATS.items()
+        for end in FORMATS
     },
-    "output": Target("gates/recognise", of_text(recognise), (), ("gates/recognise/**/*.txt",)),
-    "errors": Target("gates/recognise", of_text(errors_in), (), ("gates/recognise/**/*.txt",)),
+    "output": Target("gates/output/parsers", of_text(recognise), (), ("gates/recognise/**/*.txt",)),
+    "errors": Target("gates/output/parsers", of_text(errors_in), (), ("gates/recognise/**/*.txt",)),
     **{
-        f"output-{name}": Target("gates/recognise", of_lines(tool.read), (), (f"gates/recognise/**/{name}*",))
+        f"output-{name}": Target(
+            "gates/output/parsers", of_lines(tool.read), (), (f"gates/recognise/**/{name}*",)
+        )
         for name, tool in TOOLS.items()
     },
     **{
-        f"document-{name}": Target("gates/recognise", of_text(read), (), (), DOCUMENT)
-        for name, read in DOCUMENTS.items()
+        f"document-{name}": Target("gates/output/parsers", of_text(tool.read), (), (), DOCUMENT)
+        for name, tool in DOCUMENTS.items()
     },
     **{
         f"agent-{name}": Target(f"agents/{name}.py", heard(name), (), (f"agents/streams/{name}-*.jsonl",))
         for name in ("aider", "claude", "codex", "copilot", "gemini", "goose", "opencode", "qwen")
     },
-    "stream": Target("agents/stream.py", of_text(stream.read), (), ("agents/streams/*.jsonl",)),
+    "stream": Target("agents/kit/json_lines.py", of_text(json_lines.read), (), ("agents/streams/*.jsonl",)),
     "usage": Target(
         "agents/command.py",
         of_file(lambda path: command_agent._used(path, lambda told: None)),
@@ -273,10 +281,14 @@ TARGETS: dict[str, Target] = {
         HALVES,
     ),
     "causes": Target(
-        "agents/causes.py", of_text(lambda said: (cause_of(said), status_in(said))), (), (), TROUBLE
+        "agents/kit/error_classes.py",
+        of_text(lambda said: (cause_of(said), status_in(said))),
+        (),
+        (),
+        TROUBLE,
     ),
     "moments": Target(
-        "agents/moments.py", of_text(lambda said: retry_at(said, 1_785_000_000.0)), (), (), TROUBLE
+        "agents/kit/retry_times.py", of_text(lambda said: retry_at(said, 1_785_000_000.0)), (), (), TROUBLE
     ),
     "judge": Target(
         "gates/judge.py", judged, (), (), (b'{"verdict": "fail", "reasons": ["a"], "score": 1}',)
@@ -285,42 +297,65 @@ TARGETS: dict[str, Target] = {
     "blackbox": Target("gates/levels", boxed),
     "contract": Target("gates/levels", ruled),
     **{
-        f"sections-{name}": Target("gates/integrity/sections.py", swapped(name))
+        f"sections-{name}": Target("gates/integrity/protected/mixed_files.py", swapped(name))
         for name in ("pyproject.toml", "package.json", "setup.cfg", "Cargo.toml")
     },
-    "git-differences": Target("workspace/index.py", repositories.differing, (), (), repositories.NAMES),
-    "git-entries": Target("workspace/seed.py", repositories.listed, (), (), repositories.NAMES),
-    "git-trees": Target("workspace/graft.py", repositories.grafting, (), (), repositories.NAMES),
-    "git-ground": Target("workspace/ground.py", repositories.ground, (WorkspaceNotReady,)),
-    "git-head": Target("workspace/history.py", repositories.head, (), (), (b"ref: HEAD\n", b"ref: a\0b\n")),
-    "git-gc": Target("workspace/collecting.py", repositories.noted, (), (), (b"1", b"9" * 30)),
+    "git-differences": Target(
+        "workspace/git/private_index.py", repositories.differing, (), (), repositories.NAMES
+    ),
+    "git-entries": Target("workspace/git/index_seed.py", repositories.listed, (), (), repositories.NAMES),
+    "git-trees": Target("workspace/git/tree_patch.py", repositories.grafting, (), (), repositories.NAMES),
+    "git-ground": Target("workspace/git/repository.py", repositories.ground, (WorkspaceNotReady,)),
+    "git-head": Target("workspace/git/head.py", repositories.head, (), (), (b"ref: HEAD\n", b"ref: a\0b\n")),
+    "git-gc": Target("workspace/git/gc_guard.py", repositories.noted, (), (), (b"1", b"9" * 30)),
     "git-worktrees": Target(
         "workspace/worktree.py", repositories.worktrees, (), (), (b"../../w/.git\n", b"a\0b")
     ),
-    "git-ref": Target("workspace/refs.py", repositories.ref),
-    "matching": Target("gates/levels/tree.py", repositories.matching, (), (), repositories.NAMES),
+    "git-ref": Target("workspace/git/snapshot_refs.py", repositories.ref),
+    "matching": Target("gates/levels/work_files.py", repositories.matching, (), (), repositories.NAMES),
     "sanity": Target("gates/levels/sanity.py", repositories.sane, (), (), (b"breakpoint()\n",)),
-    "protect": Target("gates/integrity/protect.py", repositories.protecting, (), (), repositories.NAMES),
+    "protect": Target(
+        "gates/integrity/protected/protection.py", repositories.protecting, (), (), repositories.NAMES
+    ),
     "commands": Target(
-        "gates/integrity/commands.py",
+        "gates/integrity/protected/executed_files.py",
         repositories.executed,
         (),
         (),
         (b"cd a && uv run pytest -p x tests::a; python3 -m unittest | sh -c 'node --test a.js'",),
     ),
-    "inline": Target("gates/integrity/inline.py", lambda data: inline.swap_inline(*_halves(data))),
+    "followed": Target(
+        "gates/integrity/protected/followed_files.py",
+        repositories.followed,
+        (),
+        (),
+        (b"sh a.sh && . ./b.sh", b"test:\n\t@sh check.sh\n", b'{"scripts": {"test": "sh check.sh"}}'),
+    ),
+    "cmake": Target(
+        "gates/integrity/protected/cmake_tests.py",
+        lambda data: cmake_tests.swap_cmake(*_halves(data)),
+        (),
+        (),
+        (b"add_test(NAME a COMMAND b)", b"set_tests_properties(a PROPERTIES WILL_FAIL 1)", b"if(X)\nendif()"),
+    ),
+    "inline": Target(
+        "gates/integrity/protected/rust_inline_tests.py",
+        lambda data: rust_inline_tests.swap_inline(*_halves(data)),
+    ),
     "loaded": Target(
-        "gates/integrity/loaded.py", of_text(lambda said: loaded.named_in("conftest.py", said, ["a.py"]))
+        "gates/integrity/protected/loaded_files.py",
+        of_text(lambda said: loaded_files.files_loaded_by("conftest.py", said, ["a.py"])),
     ),
-    "explained": Target("gates/integrity/words.py", explained),
-    "claims": Target("core/claims.py", claimed),
-    "excerpt": Target("core/excerpt.py", kept),
+    "explained": Target("gates/integrity/explanations.py", explained),
+    "claims": Target("core/briefing/claims.py", claimed),
+    "excerpt": Target("core/briefing/excerpt.py", kept),
     "fingerprint": Target(
-        "core/fingerprint.py", of_text(lambda said: (fingerprint.fingerprint(said), fingerprint.sketch(said)))
+        "core/values/fingerprint.py",
+        of_text(lambda said: (fingerprint.fingerprint(said), fingerprint.sketch(said))),
     ),
-    "secrets": Target("core/secrets.py", cut),
-    "plain": Target("gates/text.py", of_text(plain)),
-    "shown": Target("surfaces/text.py", shown),
+    "secrets": Target("core/values/secrets.py", cut),
+    "plain": Target("gates/output/plain_text.py", of_text(plain)),
+    "shown": Target("surfaces/text/safe_text.py", shown),
     "payload": Target("surfaces/hook/payload.py", payload.read, (), (), PAYLOADS),
     **{
         f"transcript-{name}": Target("surfaces/hook/transcripts.py", transcript(name))
@@ -330,18 +365,18 @@ TARGETS: dict[str, Target] = {
         "backtest/trajectories.py", lambda data: trajectories.parse(data, 1, "a"), (UserError,)
     ),
     "answers": Target("surfaces/hook/answers.py", answered),
-    "prompt": Target("surfaces/hook/prompts.py", of_text(prompts.command_of)),
-    "flags": Target("surfaces/hook/prompts.py", of_text(prompts.parse), (UserError,)),
-    "settings": Target("surfaces/installing/edits.py", settings, (UserError,)),
-    "inbox": Target("engine/inbox.py", of_file(inbox._opened), (), (), LETTERS),
-    "lock": Target("engine/lock.py", of_file(lock._introduced, "lock"), (), (), HALVES),
-    "sessions": Target("engine/sessions.py", of_file(sessions._read), (), (), HALVES),
-    "catalogue": Target("engine/catalogue.py", catalogued),
-    "note": Target("process/note.py", of_file(note.read_note), (), (), HALVES),
+    "prompt": Target("surfaces/hook/slash_commands.py", of_text(slash_commands.command_of)),
+    "flags": Target("surfaces/hook/slash_commands.py", of_text(slash_commands.parse), (UserError,)),
+    "settings": Target("surfaces/install/file_edits.py", settings, (UserError,)),
+    "inbox": Target("engine/store/inbox.py", of_file(inbox._opened), (), (), LETTERS),
+    "lock": Target("engine/store/lock.py", of_file(lock._introduced, "lock"), (), (), HALVES),
+    "sessions": Target("engine/store/notes/session_notes.py", of_file(session_notes._read), (), (), HALVES),
+    "catalogue": Target("engine/store/catalogue.py", catalogued),
+    "note": Target("process/tree_note.py", of_file(tree_note.read_note), (), (), HALVES),
     "journal": Target("journal/codec.py", codec.decode, (JournalError,), ("journals/v1/*",)),
-    "spec": Target("config/find.py", spec, (ConfigError,)),
+    "spec": Target("config/sources/find.py", spec, (ConfigError,)),
     **{
-        f"project-{name}": Target("config/detect.py", project(name))
+        f"project-{name}": Target("config/init/detect.py", project(name))
         for name in ("package.json", "pyproject.toml", "Makefile", "justfile")
     },
 }
@@ -353,7 +388,7 @@ def play(target: Target, data: bytes) -> None:
         found = target.play(data)
     except target.raises:
         return
-    if isinstance(found, Seen):
+    if isinstance(found, ToolResult):
         assert len(found.findings) <= MOST_FINDINGS
     if isinstance(found, msgspec.Struct):
         msgspec.json.encode(found, enc_hook=_as_text)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from untilgreen.ports import Site
+from untilgreen.ports import CheckContext
 
 
 @pytest.fixture
@@ -14,10 +14,10 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
+def context(tmp_path: Path) -> CheckContext:
     root = tmp_path / "workspace"
     root.mkdir()
-    return Site(root=root, output=tmp_path / "output.txt")
+    return CheckContext(root=root, output=tmp_path / "output.txt")
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from untilgreen.core.model import Verdict
+from untilgreen.core.values.model import Verdict
 from untilgreen.errors import ConfigError
-from untilgreen.plugins import registry
-from untilgreen.ports import Mount, Site, Walls
+from untilgreen.plugins.registry import registry
+from untilgreen.ports import CheckContext, Mount, Sandbox
 
 GH = """#!/usr/bin/env python3
 import json, pathlib, sys
@@ -52,12 +52,12 @@ class GitHub:
         return (self.folder / "calls").read_text().splitlines()
 
     async def check(
-        self, *answers: Any, snapshot: str | None = None, walls: Walls | None = None, **options: Any
+        self, *answers: Any, snapshot: str | None = None, sandbox: Sandbox | None = None, **options: Any
     ) -> Verdict:
         (self.folder / "answers").write_text(json.dumps(answers))
         gate = registry.create("gate", "ci", {"poll": "0.05s", "appear": "0.3s", **options}).object
         tree = snapshot if snapshot is not None else git(self.root, "rev-parse", "HEAD^{tree}")
-        verdict = await gate.check(Site(root=self.root, snapshot=tree, walls=walls))
+        verdict = await gate.check(CheckContext(root=self.root, snapshot=tree, sandbox=sandbox))
         assert isinstance(verdict, Verdict)
         return verdict
 
@@ -100,8 +100,8 @@ async def test_with_a_sandbox_no_program_of_the_workspace_gets_the_users_login(
     tree = git(github.root, "rev-parse", "HEAD^{tree}")
     monkeypatch.setenv("PATH", f"{github.root / '.venv'}{os.pathsep}{os.environ['PATH']}")
 
-    inside = Walls(mounts=(Mount(path=github.root, way="write"),))
-    verdict = await github.check([run("build")], snapshot=tree, walls=inside)
+    inside = Sandbox(mounts=(Mount(path=github.root, way="write"),))
+    verdict = await github.check([run("build")], snapshot=tree, sandbox=inside)
 
     assert verdict.status == "pass"
     assert not list(github.root.glob("planted-*"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from untilgreen.agents.command import CommandAgent
 from untilgreen.errors import ConfigError
 from untilgreen.gates.judge import JudgeGate, judged
-from untilgreen.ports import Site
+from untilgreen.ports import CheckContext
 
 REVIEWER = """
 import json, pathlib, sys
@@ -25,11 +25,11 @@ print(json.dumps({"verdict": "FAIL" if problem else "PASS", "reasons": problem})
 """
 
 
-def site(root: Path, diff: str) -> Site:
+def context(root: Path, diff: str) -> CheckContext:
     async def changed() -> str:
         return diff
 
-    return Site(root=root, task="make it good", diff=changed)
+    return CheckContext(root=root, task="make it good", diff=changed)
 
 
 @pytest.fixture
@@ -40,16 +40,16 @@ def gate(tmp_path: Path) -> JudgeGate:
 
 
 async def test_the_reviewer_sees_task_and_diff_and_nothing_to_change(gate: JudgeGate, tmp_path: Path) -> None:
-    assert (await gate.check(site(tmp_path, "+good"))).status == "pass"
+    assert (await gate.check(context(tmp_path, "+good"))).status == "pass"
 
-    verdict = await gate.check(site(tmp_path, "+bad"))
+    verdict = await gate.check(context(tmp_path, "+bad"))
     assert verdict.status == "fail"
     assert [finding.message for finding in verdict.findings] == ["the change is not good"]
 
 
 async def test_a_reviewer_that_fails_or_is_missing_is_an_error(tmp_path: Path) -> None:
-    crashed = await JudgeGate(agent=CommandAgent("false")).check(site(tmp_path, ""))
-    missing = await JudgeGate(agent=CommandAgent("./nowhere")).check(site(tmp_path, ""))
+    crashed = await JudgeGate(agent=CommandAgent("false")).check(context(tmp_path, ""))
+    missing = await JudgeGate(agent=CommandAgent("./nowhere")).check(context(tmp_path, ""))
 
     assert (crashed.status, crashed.findings[0].id) == ("error", "crash")
     assert (missing.status, missing.findings[0].id) == ("error", "unavailable")

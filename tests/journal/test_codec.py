@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import inspect
 
-from untilgreen.core.decision import Continue
-from untilgreen.core.events import (
+from untilgreen.core.strategies.ralph import Ralph
+from untilgreen.core.values.decision import Continue
+from untilgreen.core.values.events import (
     Attached,
     Decided,
     Event,
@@ -22,9 +23,8 @@ from untilgreen.core.events import (
     SnapshotTaken,
     Steered,
 )
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import Outcome, Plan
-from untilgreen.core.strategies.ralph import Ralph
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import Outcome, Plan
 from untilgreen.errors import JournalDamaged, JournalError
 from untilgreen.journal.codec import End, decode, encode
 from untilgreen.testing import tell
@@ -237,7 +237,7 @@ def test_a_wrong_number_is_damage_also_under_a_right_hash() -> None:
     header = journal(SMALL).splitlines(keepends=True)[0]
     line, _ = sealed(b'{"seq":2,"event":{"type":"Resumed","at":1.0}', json.loads(header)["hash"])
 
-    with pytest.raises(JournalDamaged, match="should have the number 1 and has 2"):
+    with pytest.raises(JournalDamaged, match="should have number 1, but has 2"):
         decode(header + line)
 
 
@@ -290,7 +290,7 @@ def test_a_field_of_a_newer_version_is_passed_over() -> None:
     ids=["not a number", "half a character", "an object"],
 )
 def test_an_event_that_could_not_be_read_again_is_not_written(event: Event) -> None:
-    with pytest.raises(JournalError, match=f"{type(event).__name__} can't be kept"):
+    with pytest.raises(JournalError, match=f"{type(event).__name__} can't be written"):
         encode(event, End())
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from untilgreen.core.fold import fold
+from untilgreen.core.loop.fold import fold
 from untilgreen.journal.file import FileJournal
 
 V1 = Path(__file__).parents[1] / "journals" / "v1"
@@ -23,7 +23,7 @@ async def test_a_journal_of_format_1_still_opens(name: str, outcome: str, laps: 
     state = fold(await journal.events())
 
     assert state is not None
-    assert (state.outcome, len(state.iterations), journal.head) == (outcome, laps, head)
+    assert (state.outcome, len(state.laps), journal.head) == (outcome, laps, head)
 
 
 async def test_a_stuck_run_of_format_1_still_tells_what_was_tried() -> None:

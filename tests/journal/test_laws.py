@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
 
-from untilgreen.core.events import Event, Resumed, RunFinished
-from untilgreen.core.fold import fold
+from untilgreen.core.loop.fold import fold
 from untilgreen.core.strategies.ralph import Ralph
+from untilgreen.core.values.events import Event, Resumed, RunFinished
 from untilgreen.journal.memory import MemoryJournal
 from untilgreen.ports import Journal
 from untilgreen.testing import tell

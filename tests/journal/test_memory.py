@@ -2,7 +2,7 @@
 
 import pytest
 
-from untilgreen.core.events import Attached, Resumed
+from untilgreen.core.values.events import Attached, Resumed
 from untilgreen.errors import JournalError
 from untilgreen.journal.file import FileJournal
 from untilgreen.journal.memory import MemoryJournal
@@ -39,7 +39,7 @@ async def test_its_head_is_that_of_a_file_with_the_same_events(
 async def test_an_event_that_no_file_could_keep_is_refused_here_too() -> None:
     journal = MemoryJournal()
 
-    with pytest.raises(JournalError, match="can't be kept"):
+    with pytest.raises(JournalError, match="can't be written"):
         await journal.append(Resumed(at=float("inf")))
 
     assert await journal.events() == []

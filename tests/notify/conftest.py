@@ -3,8 +3,8 @@
 import pytest
 
 from tests.core.helpers import Run
-from untilgreen.core.events import Event
-from untilgreen.core.state import RunState
+from untilgreen.core.values.events import Event
+from untilgreen.core.values.state import RunState
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from untilgreen.core.events import Event
-from untilgreen.core.state import RunState
+from untilgreen.core.values.events import Event
+from untilgreen.core.values.state import RunState
 from untilgreen.notify.bell import Bell
 
 

@@ -8,9 +8,9 @@ from typing import Literal
 import pytest
 from msgspec.structs import replace
 
-from untilgreen.core.events import Event
-from untilgreen.core.model import Sandbox
-from untilgreen.core.state import RunState
+from untilgreen.core.values.events import Event
+from untilgreen.core.values.model import SandboxSpec
+from untilgreen.core.values.state import RunState
 from untilgreen.errors import ConfigError, UntilgreenError
 from untilgreen.notify.command import CommandNotifier
 
@@ -42,7 +42,7 @@ async def test_a_program_of_a_workspace_in_a_sandbox_is_not_the_users(
     tell.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tell.parent}:{os.environ['PATH']}")
     event, state = ended
-    plan = replace(state.plan, sandbox=Sandbox(mode=mode), workspace={"start": str(tmp_path / "project")})
+    plan = replace(state.plan, sandbox=SandboxSpec(mode=mode), workspace={"start": str(tmp_path / "project")})
 
     line = f"tell > {tmp_path}/told || true"
     await CommandNotifier(command=line).notify(event, replace(state, plan=plan))
@@ -53,7 +53,7 @@ async def test_a_program_of_a_workspace_in_a_sandbox_is_not_the_users(
 async def test_a_command_that_fails_or_hangs_is_said(ended: Ended) -> None:
     with pytest.raises(UntilgreenError, match="exit code 3: no bus"):
         await CommandNotifier(command="echo no bus >&2; exit 3").notify(*ended)
-    with pytest.raises(UntilgreenError, match=r"took longer than 0\.2s and was ended"):
+    with pytest.raises(UntilgreenError, match=r"took longer than 0\.2s and was stopped"):
         await CommandNotifier(command="sleep 60", timeout="0.2s").notify(*ended)
 
 

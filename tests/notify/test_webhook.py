@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from untilgreen.core.events import Event
-from untilgreen.core.state import RunState
+from untilgreen.core.values.events import Event
+from untilgreen.core.values.state import RunState
 from untilgreen.errors import ConfigError, UntilgreenError
 from untilgreen.notify import webhook
 from untilgreen.notify.webhook import Webhook
@@ -102,7 +102,7 @@ async def test_an_address_or_a_header_that_can_not_be_sent_is_not_repeated(
     monkeypatch.setattr(webhook, "PAUSE_SECONDS", 0.01)
     monkeypatch.setenv("HOOK_URL", server.url + path)
 
-    with pytest.raises(UntilgreenError, match="look at its address and its headers") as caught:
+    with pytest.raises(UntilgreenError, match="check its address and its headers") as caught:
         await Webhook(url="${HOOK_URL}", headers=headers).notify(*ended)
 
     assert "s3cret" not in str(caught.value)
@@ -115,5 +115,5 @@ async def test_a_variable_that_is_not_set_is_said(ended: Ended) -> None:
 
 @pytest.mark.parametrize("url", ["", "example.org/x", "file:///etc/passwd", "ftp://example.org"])
 def test_an_address_that_is_none_is_an_error_before_the_run(url: str) -> None:
-    with pytest.raises(ConfigError, match="no http or https address"):
+    with pytest.raises(ConfigError, match="not an http or https address"):
         Webhook(url=url)

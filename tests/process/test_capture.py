@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from untilgreen.core.secrets import Secrets
-from untilgreen.process.capture import Ends, Kept, Lines, Output
+from untilgreen.core.values.secrets import Secrets
+from untilgreen.process.capture import CappedFile, HeadAndTail, Lines, Output
 
 chunks = st.lists(st.binary(max_size=40), max_size=12)
 reused = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def keep(path: Path, pieces: list[bytes], cap: int) -> bytes:
-    kept = Kept(path, cap)
+    kept = CappedFile(path, cap)
     for piece in pieces:
         kept.take(piece)
     kept.close()
@@ -54,7 +54,7 @@ def test_a_file_is_private_and_starts_anew(tmp_path: Path) -> None:
 
 
 def test_a_file_can_be_followed_while_it_grows(tmp_path: Path) -> None:
-    kept = Kept(tmp_path / "kept")
+    kept = CappedFile(tmp_path / "kept")
 
     kept.take(b"so far")
 
@@ -64,7 +64,7 @@ def test_a_file_can_be_followed_while_it_grows(tmp_path: Path) -> None:
 
 @given(pieces=chunks, cap=st.integers(2, 120))
 def test_memory_holds_head_and_tail_however_the_output_arrives(pieces: list[bytes], cap: int) -> None:
-    ends = Ends(cap)
+    ends = HeadAndTail(cap)
     for piece in pieces:
         ends.take(piece)
 

@@ -76,3 +76,36 @@ def test_one_that_is_not_there_is_empty_and_quiet(tmp_path: Path) -> None:
     assert cgroup.remove(missing)
     assert cgroup.members(missing) == set()
     assert not missing.exists()
+
+
+@pytest.mark.parametrize(
+    ("own", "above", "found"),
+    [
+        ("cpu memory pids", "", "own"),
+        ("", "memory pids", "above"),
+        ("memory", "pids", None),
+        ("", "", None),
+    ],
+)
+def test_limits_are_set_where_the_controllers_are_on(
+    own: str, above: str, found: str | None, tmp_path: Path
+) -> None:
+    places = {"above": tmp_path, "own": tmp_path / "own"}
+    for name, on in (("above", above), ("own", own)):
+        places[name].mkdir(exist_ok=True)
+        (places[name] / "cgroup.subtree_control").write_text(f"{on}\n")
+        (places[name] / "cgroup.procs").touch()
+
+    assert cgroup.limiting(places["own"]) == (places[found] if found else None)
+    assert cgroup.limiting(None) is None
+
+
+def test_where_no_limit_can_be_set_there_is_a_cgroup_all_the_same(made: Path) -> None:
+    limited = cgroup.make(new_mark(), {"pids.max": 100, "memory.max": 10**9})
+    assert limited is not None
+
+    if cgroup.limiting(cgroup.home()) is None:
+        assert limited.parent == made.parent
+    else:
+        assert (limited / "pids.max").read_text() == "100\n"
+    cgroup.remove(limited)

@@ -14,9 +14,9 @@ import psutil
 import pytest
 
 from untilgreen.process import cgroup
-from untilgreen.process.adoption import is_subreaper
 from untilgreen.process.run import Ran, run
 from untilgreen.process.start import CannotStart, shell
+from untilgreen.process.subreaper import is_subreaper
 from untilgreen.process.tree import new_mark
 
 ESCAPING = Path(__file__).parents[1] / "fake_clis" / "escaping.py"
@@ -378,6 +378,28 @@ async def test_a_run_that_is_cancelled_before_it_began_starts_nothing(
     fence = str(home / f"{cgroup.PREFIX}{mark}") if home else None
     assert existing(str(tmp_path / "began"), str(tmp_path / "note"), fence) == []
     assert (open_handles(), children()) == (handles, before)
+
+
+async def test_what_moved_to_another_cgroup_is_ended_while_other_commands_run(
+    fence: bool, tmp_path: Path, pids: Path, living: Living
+) -> None:
+    """Its own cgroup is empty then, but nobody needs to look at every process to find that out."""
+    home = cgroup.home()
+    if not fence or home is None or not os.access(home / "cgroup.procs", os.W_OK):
+        pytest.skip("needs a cgroup that a process may move to")
+    moved = f"echo $$ > {home}/cgroup.procs; echo $$ >> {pids}; exec sleep 600"
+    script = (
+        f"setsid sh -c '{moved}' > /dev/null 2>&1 < /dev/null & until test -s {pids}; do sleep 0.01; done"
+    )
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(lambda: run(shell("until test -e over; do sleep 0.05; done"), cwd=tmp_path))
+        with anyio.fail_after(HANG_SECONDS):
+            ran = await run(shell(script), cwd=tmp_path, linger=0.1)
+            await run(shell("touch over"), cwd=tmp_path)
+
+    assert ran.leftovers == tuple(listed(pids))
+    assert living() == []
 
 
 async def test_processes_that_are_not_ours_are_left_alone(

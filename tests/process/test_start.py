@@ -9,10 +9,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from untilgreen.process.note import end_left_behind, read_note
 from untilgreen.process.start import Child, shell, start
 from untilgreen.process.table import find
 from untilgreen.process.tree import Trace
+from untilgreen.process.tree_note import end_left_behind, read_note
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 

@@ -7,14 +7,14 @@ import anyio.lowlevel
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from untilgreen import Brief, Desk, Fixed, Hybrid, Limits, Manual, Ralph, Reply, RunState, Strategy
-from untilgreen.core.events import Event, RunFinished
-from untilgreen.core.model import ErrorClass
-from untilgreen.core.receive import Answer, Arrival, Cancel, Pause, Resume, Steer, Stop
-from untilgreen.core.remedies import RUNGS
-from untilgreen.core.step import AwaitAnswer, AwaitResume, next_step
-from untilgreen.engine.runner import Runner
-from untilgreen.engine.seat import TERMINAL
+from untilgreen import Brief, Fixed, Hybrid, Limits, Manual, Ralph, Reply, RunState, Strategy, TurnContext
+from untilgreen.core.loop.receive import Answer, Arrival, Cancel, Pause, Resume, Steer, Stop
+from untilgreen.core.loop.remedies import RUNGS
+from untilgreen.core.loop.step import AwaitAnswer, AwaitResume, next_step
+from untilgreen.core.values.events import Event, RunFinished
+from untilgreen.core.values.model import ErrorClass
+from untilgreen.engine.loop.runner import Runner
+from untilgreen.engine.loop.seat import TERMINAL
 from untilgreen.testing.journals import Crash, CrashingJournal
 from untilgreen.testing.world import World
 
@@ -29,7 +29,7 @@ def world(played: str, strategy: Strategy, remedies: tuple[str, ...] = ()) -> Wo
 
 
 def outline(state: RunState) -> tuple[object, list[frozenset[str]]]:
-    return state.outcome, [lap.failing for lap in state.iterations]
+    return state.outcome, [lap.failing for lap in state.laps]
 
 
 async def whole(played: str, strategy: Strategy, remedies: tuple[str, ...]) -> tuple[RunState, int]:
@@ -126,7 +126,7 @@ def test_arrivals_at_any_point_are_answered_and_the_run_ends(
     assert state.outcome is not None
     assert state.outcome != "crashed"
     assert len(replies) == 2 * len(arrivals)
-    assert len(state.iterations) <= 8
+    assert len(state.laps) <= 8
 
 
 @settings(max_examples=60)
@@ -134,7 +134,7 @@ def test_arrivals_at_any_point_are_answered_and_the_run_ends(
 def test_lap_and_error_limits_are_never_exceeded(played: str, strategy: Strategy) -> None:
     state, _ = anyio.run(whole, played, strategy, RUNGS)
 
-    assert len(state.iterations) <= 8
+    assert len(state.laps) <= 8
     assert state.errors <= 4
 
 
@@ -145,7 +145,7 @@ class Moody:
         self.moods = moods
         self.turns = 0
 
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
+    async def work(self, brief: Brief, context: TurnContext) -> Reply:
         error, retry_at = self.moods[self.turns % len(self.moods)]
         self.turns += 1
         return Reply(text=f"turn {self.turns}", error=error, retry_at=retry_at)
@@ -172,7 +172,7 @@ def test_wait_limits_are_never_exceeded(moods: list[tuple[ErrorClass | None, flo
     state, turns = anyio.run(moody, moods)
 
     assert state.outcome is not None or state.halted is not None
-    assert len(state.iterations) <= 4
+    assert len(state.laps) <= 4
     assert state.errors <= 3
     assert state.waits <= 3
     assert state.waited <= 2 * 3600 + 60

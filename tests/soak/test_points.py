@@ -13,8 +13,8 @@ import pytest
 from tests.faults.killing import everywhere, unharmed
 from tests.faults.stage import Story
 from tests.faults.stories import STORIES
-from untilgreen.core.events import Event
-from untilgreen.core.step import Step
+from untilgreen.core.loop.step import Step
+from untilgreen.core.values.events import Event
 
 pytestmark = pytest.mark.timeout(7200)
 ONLY_WAITING = {"AwaitResume", "AwaitTurn", "Halt"}

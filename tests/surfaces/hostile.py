@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from tests.core.helpers import Run, Turn, gate
 from untilgreen.core.detectors.cycle import Cycle
-from untilgreen.core.events import Event
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import Change, Finding, PartSpec, Reply, Verdict
-from untilgreen.core.state import RunState
 from untilgreen.core.strategies.hybrid import Hybrid
+from untilgreen.core.values.events import Event
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import Change, Finding, PartSpec, Reply, Verdict
+from untilgreen.core.values.state import RunState
 
 PIECES = (
     *("<script>alert(1)</script>", "</title>", "</pre>", "</style>", "<img src=x onerror=a>"),

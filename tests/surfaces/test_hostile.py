@@ -16,23 +16,23 @@ from markdown_it.token import Token
 from rich.console import Console
 
 from tests.surfaces.hostile import PIECES, TEXTS, UNSAFE, UNSAFE_BUT_LINES, ended, events, played
+from tests.surfaces.live.test_github_actions import heeded
 from tests.surfaces.report.test_html import ATTRIBUTES, TAGS
-from tests.surfaces.test_actions import heeded
-from untilgreen.core.events import RunStarted
-from untilgreen.core.fold import apply
-from untilgreen.notify.news import KINDS, news
+from untilgreen.core.loop.fold import apply
+from untilgreen.core.values.events import RunStarted
+from untilgreen.notify.messages import KINDS, news
 from untilgreen.ports import Activity
-from untilgreen.surfaces import result
-from untilgreen.surfaces.actions import Actions
 from untilgreen.surfaces.hook import answers
-from untilgreen.surfaces.live import LiveView
-from untilgreen.surfaces.output import EventLine
-from untilgreen.surfaces.render import line
+from untilgreen.surfaces.json.lines import EventLine
+from untilgreen.surfaces.live.choose import Lines
+from untilgreen.surfaces.live.github_actions import Actions
+from untilgreen.surfaces.live.view import LiveView
 from untilgreen.surfaces.report import html, junit, markdown
-from untilgreen.surfaces.report.content import WHOLE, Report, gather
-from untilgreen.surfaces.views import Lines
-from untilgreen.surfaces.why.reasons import reasons
-from untilgreen.surfaces.why.words import words
+from untilgreen.surfaces.report.content import WHOLE, Diff, Report, gather
+from untilgreen.surfaces.text import summary
+from untilgreen.surfaces.text.event_lines import line
+from untilgreen.surfaces.why.evidence import reasons
+from untilgreen.surfaces.why.text import words
 
 ALL = "".join(PIECES)
 """Every trick at once."""
@@ -127,7 +127,7 @@ def test_in_markdown_the_reason_why_changes_are_not_shown_is_text_too() -> None:
 @pytest.mark.parametrize("ticks", [3, 4, 9])
 def test_in_markdown_a_diff_does_not_end_the_block_that_it_stands_in(ticks: int) -> None:
     diff = f" {'`' * ticks}\n ![i](http://e.example/i)\n {'`' * ticks}\n"
-    document = markdown.document(msgspec.structs.replace(report("word"), diff=diff))
+    document = markdown.document(msgspec.structs.replace(report("word"), diff=Diff(text=diff)))
 
     assert not [each for each in tokens(document) if each.type == "image"]
     assert diff.rstrip() in document
@@ -154,10 +154,10 @@ def test_no_line_on_a_terminal_holds_anything_but_text(text: str) -> None:
     state = ended(text)
     told = [line(event, state) or "" for event in events(text) if not isinstance(event, RunStarted)]
     told += [line(event, state) or "" for event in played(text).events]
-    told += result.beginning_lines(state)
+    told += summary.beginning_lines(state)
     for ascii_only in (False, True):
-        told += result.summary(state, width=80, ascii_only=ascii_only, wrapped=True)[1:]
-        told += result.summary(state, width=80, ascii_only=ascii_only)[0].splitlines()
+        told += summary.summary(state, width=80, ascii_only=ascii_only, wrapped=True)[1:]
+        told += summary.summary(state, width=80, ascii_only=ascii_only)[0].splitlines()
         told += words(reasons(state), width=80, ascii_only=ascii_only)
 
     assert [each for each in told if UNSAFE.search(each)] == []
@@ -211,7 +211,7 @@ def test_on_github_no_text_of_others_is_a_command(text: str) -> None:
 @example(text=ALL)
 def test_json_is_one_line_that_can_be_read_back(text: str) -> None:
     state = ended(text)
-    lines = [result.as_json(state, "h"), reasons(state), report(text)]
+    lines = [summary.as_json(state, "h"), reasons(state), report(text)]
     lines += [EventLine(run="r", event=event) for event in events(text)]
     told = [each for event in events(text) for each in [news(event, state, KINDS)] if each is not None]
 

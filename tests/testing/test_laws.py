@@ -8,7 +8,7 @@ import pytest
 
 from untilgreen import Adaptive, Continue, Decision, Fixed, Hybrid, Manual, Ralph, RunState, Signal, Strategy
 from untilgreen.core.defaults import default_detectors
-from untilgreen.core.rules import Detector
+from untilgreen.core.values.rules import Detector
 from untilgreen.testing import detector_laws, strategy_laws
 
 
@@ -67,7 +67,7 @@ class Nameless:
 
 class Mute:
     def detect(self, state: RunState) -> Signal | None:
-        laps = tuple(lap.number for lap in state.iterations)
+        laps = tuple(lap.number for lap in state.laps)
         return Signal(kind="x", strength="nudge", laps=laps, evidence="") if laps else None
 
 

@@ -12,7 +12,7 @@ from untilgreen.testing import story
 def test_a_word_without_findings_leaves_what_the_lap_before_left() -> None:
     run = story("ab = ! c", Fixed(iterations=4), detectors=())
 
-    assert [sorted(lap.failing) for lap in run.iterations] == [
+    assert [sorted(lap.failing) for lap in run.laps] == [
         ["tests: a", "tests: b"],
         ["tests: a", "tests: b"],
         ["tests: a", "tests: b"],
@@ -21,18 +21,18 @@ def test_a_word_without_findings_leaves_what_the_lap_before_left() -> None:
 
 
 def test_a_first_word_without_findings_leaves_a() -> None:
-    assert story("!", Fixed(iterations=1)).iterations[0].failing == {"tests: a"}
+    assert story("!", Fixed(iterations=1)).laps[0].failing == {"tests: a"}
 
 
 def test_the_score_is_measured_against_the_most_findings_of_any_word() -> None:
     run = story("abcd ab a -", Fixed(iterations=4))
 
-    assert [lap.score for lap in run.iterations] == [0.0, 0.5, 0.75, 1.0]
+    assert [lap.score for lap in run.laps] == [0.0, 0.5, 0.75, 1.0]
 
 
 def test_only_an_equals_sign_keeps_tree_and_reply() -> None:
     run = story("a b= c", Fixed(iterations=3), detectors=())
-    first, second, third = run.iterations
+    first, second, third = run.laps
 
     assert second.snapshot == first.snapshot
     assert second.reply.digest == first.reply.digest
@@ -42,7 +42,7 @@ def test_only_an_equals_sign_keeps_tree_and_reply() -> None:
 
 def test_marks_are_heard_as_they_are_meant() -> None:
     run = story("a* b! c?", Ralph(), detectors=())
-    claim, crash, question = run.iterations[:3]
+    claim, crash, question = run.laps[:3]
 
     assert claim.claim
     assert crash.reply.error == "crash"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.workspace.helpers import git
-from untilgreen.workspace.git import GitWorkspace
+from untilgreen.workspace.git_workspace import GitWorkspace
 
 
 @pytest.fixture

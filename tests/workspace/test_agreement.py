@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from untilgreen.ports import Workspace
 from untilgreen.testing.workspaces import DiskFiles, Files, MemoryWorkspace
-from untilgreen.workspace.directory import DirectoryWorkspace
+from untilgreen.workspace.factory import DirectoryWorkspace
 
 PATHS = ["a", "a/b", "a/b/c", "a/d", "e", "f g"]
 EDITS = st.tuples(st.just("write"), st.sampled_from(PATHS), st.sampled_from(["1\n", "2\n", "3\n"]))

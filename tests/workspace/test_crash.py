@@ -14,16 +14,16 @@ import psutil
 import pytest
 
 from tests.workspace.helpers import commit, git, put_in_front_of_git, write
-from untilgreen.workspace.busy import alone
-from untilgreen.workspace.git import GitWorkspace
-from untilgreen.workspace.restoring import Intents
+from untilgreen.workspace.git.git_lock import alone
+from untilgreen.workspace.git_workspace import GitWorkspace
+from untilgreen.workspace.restore import Intents
 
 KILLS = 30
 DRIVER = """
 import sys
 from pathlib import Path
 import anyio
-from untilgreen.workspace.git import GitWorkspace
+from untilgreen.workspace.git_workspace import GitWorkspace
 
 async def main(place, private, first, second):
     workspace = GitWorkspace(Path(place), "r1", Path(private))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.workspace.helpers import commit, contents, git, settle, write
 from untilgreen.errors import WorkspaceNotReady
-from untilgreen.workspace.git import GitWorkspace
+from untilgreen.workspace.git_workspace import GitWorkspace
 
 ODD_NAMES = [
     "with space.txt",
@@ -255,20 +255,20 @@ async def test_empty_directories_that_a_restore_leaves_are_removed_and_others_st
 
 @pytest.mark.parametrize("key", ["clean", "process"])
 async def test_a_filter_whose_program_is_missing_is_named(
-    key: str, repository: Path, workspace: GitWorkspace
+    key: str, repository: Path, workspace: GitWorkspace, private: Path
 ) -> None:
     write(repository, {"big.bin": "1\n"})
     commit(repository)
     write(repository, {".gitattributes": "*.bin filter=lfs\n"})
-    git(repository, "config", f"filter.lfs.{key}", "no-such-program-of-a-filter")
-    git(repository, "config", "filter.lfs.required", "true")
+    git(repository, "config", "--global", f"filter.lfs.{key}", "no-such-program-of-a-filter")
+    git(repository, "config", "--global", "filter.lfs.required", "true")
     write(repository, {"big.bin": "changed\n"})
 
     with pytest.raises(WorkspaceNotReady, match=r"big\.bin.*filter.*Install the program"):
         await workspace.snapshot("0")
-    git(repository, "config", "--unset", "filter.lfs.required")
-    git(repository, "config", "--unset", f"filter.lfs.{key}")
-    assert await workspace.snapshot("0")
+    git(repository, "config", "--global", "--unset", "filter.lfs.required")
+    git(repository, "config", "--global", "--unset", f"filter.lfs.{key}")
+    assert await GitWorkspace(repository, "r1", private).snapshot("0")
 
 
 async def test_a_filter_runs_both_ways_and_finds_its_store(
@@ -284,8 +284,8 @@ async def test_a_filter_runs_both_ways_and_finds_its_store(
     )
     program.chmod(0o755)
     for key in ("clean", "smudge"):
-        git(repository, "config", f"filter.lfs.{key}", f"{program} {key}")
-    git(repository, "config", "filter.lfs.required", "true")
+        git(repository, "config", "--global", f"filter.lfs.{key}", f"{program} {key}")
+    git(repository, "config", "--global", "filter.lfs.required", "true")
     write(repository, {".gitattributes": "*.bin filter=lfs\n", "big.bin": "one\n" * 100})
     commit(repository)
     settle(repository, "big.bin")

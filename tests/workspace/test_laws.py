@@ -7,11 +7,11 @@ from uuid import uuid4
 import pytest
 
 from tests.workspace.helpers import git
-from untilgreen.core.model import Change
+from untilgreen.core.values.model import Change
 from untilgreen.ports import Restoration, Workspace
 from untilgreen.testing.workspaces import LAWS, DiskFiles, Files, Furnished, MemoryWorkspace, workspace_laws
-from untilgreen.workspace.directory import DirectoryWorkspace
-from untilgreen.workspace.git import GitWorkspace
+from untilgreen.workspace.factory import DirectoryWorkspace
+from untilgreen.workspace.git_workspace import GitWorkspace
 
 Law = Callable[[Workspace, Files], Awaitable[None]]
 

@@ -1,4 +1,4 @@
-"""Aider: no objects and no sessions, only lines of text, and exit code 0 whatever happened."""
+"""Aider: lines of text, no JSON and no sessions; its exit code is always 0."""
 
 from __future__ import annotations
 
@@ -6,68 +6,43 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
-from untilgreen.agents.homes import PROVIDERS, Home
-from untilgreen.agents.stream import Said
-from untilgreen.agents.turn import Turn
-from untilgreen.core.brief import Brief
-from untilgreen.core.model import Reply, Usage
-from untilgreen.ports import Desk
+from untilgreen.agents.kit.cli_agent import CliAgent, Program
+from untilgreen.agents.kit.json_lines import JsonObject
+from untilgreen.agents.kit.sandbox_homes import PROVIDERS, Home
+from untilgreen.agents.kit.take_turn import About, CommandLine, Listeners
+from untilgreen.agents.kit.turn import Turn
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.values.model import Usage
+from untilgreen.regex import regex
 
 ABOUT = About(
+    tells_cost=True,
     install="pip install aider-chat",
     login="Set your provider's key, for example ANTHROPIC_API_KEY or OPENAI_API_KEY.",
-    fenced="edit files; it runs no command",
-    permit="Let it run the commands it suggests with --yolo.",
+    fenced="edit files, and run no commands",
+    permit="It suggests commands and runs none of them.",
     flags=("--yes-always", "--message-file", "--no-auto-commits", "--no-suggest-shell-commands", "--model"),
     homes=(Home(place="~", reads=(".aider.conf.yml", ".aider.model.*")),),
     variables=("AIDER_*", *PROVIDERS),
 )
-_TOKENS = re.compile(
+_TOKENS = regex(
     r"Tokens: ([\d.]+)(k|M)? sent, (?:.*? cache hit, )?([\d.]+)(k|M)? received\.?"
     r"(?: Cost: \$([\d.]+) message)?"
 )
-_EDIT = re.compile(r"(?:Applied edit to|Created|Did not apply edit to) (.+)")
-_ERROR = re.compile(r"litellm\.\w*(?:Error|Exception)|^The API provider|Unable to .*model")
-_RETRY = re.compile(r"Retrying in ([\d.]+) seconds")
-_LAST_OF_BANNER = re.compile(
-    r"^(?:Repo-map|Git repo|Model|Main model|Weak model|Editor model|Aider v|Added ):?"
-)
+_EDIT = regex(r"(?:Applied edit to|Created|Did not apply edit to) (.+)")
+_ERROR = regex(r"litellm\.\w*(?:Error|Exception)|^The API provider|Unable to .*model")
+_RETRY = regex(r"Retrying in ([\d.]+) seconds")
+_LAST_OF_BANNER = regex(r"^(?:Repo-map|Git repo|Model|Main model|Weak model|Editor model|Aider v|Added ):?")
 _SCALE = {"k": 1_000, "M": 1_000_000, None: 1}
 _MOST_RETRIES = 3
 
 
-@dataclass(frozen=True, kw_only=True)
-class Aider:
-    """Drives Aider, a new conversation every lap; `args` go to its command line as they are."""
-
-    model: str | None = None
-    program: str = "aider"
-    args: tuple[str, ...] = ()
-    streams: ClassVar[bool] = True
-    about: ClassVar[About] = ABOUT
-
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
-        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=_no_event, line=hear_line))
-
-    def command(self, brief: Brief) -> CommandLine:
-        """It would commit by itself; the run keeps what each lap did without touching your branch."""
-        argv = [self.program, "--yes-always", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore"]
-        argv += ["--no-pretty", "--no-fancy-input", "--no-check-update", "--no-show-release-notes"]
-        argv += ["--analytics-disable", "--no-show-model-warnings", "--message-file", "/dev/stdin"]
-        if brief.permissions == "gates":
-            argv.append("--no-suggest-shell-commands")
-        if self.model:
-            argv += ["--model", self.model]
-        return CommandLine(argv=[*argv, *self.args], stdin=brief.text)
-
-
-def _no_event(event: Said, turn: Turn) -> None:
-    """An object among its lines is something it quotes."""
+def _no_event(event: JsonObject, turn: Turn) -> None:
+    """A JSON object in its output is a quotation."""
 
 
 def hear_line(line: str, turn: Turn) -> None:
-    """One line: of its banner, of its answer, or about what it did."""
+    """Handle one line: of its banner, of its answer, or about what it did."""
     if _LAST_OF_BANNER.match(line):
         turn.acts("note", line)
         turn.text = ""
@@ -94,3 +69,23 @@ def _more(usage: Usage, found: re.Match[str]) -> Usage:
         cost=cost,
         source="unknown" if cost is None else "reported",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aider(CliAgent):
+    """Drives Aider, in a new conversation every lap; `args` are added to its command line."""
+
+    program: Program = "aider"
+    about: ClassVar[About] = ABOUT
+    listeners: ClassVar[Listeners] = Listeners(event=_no_event, line=hear_line)
+
+    def command(self, brief: Brief) -> CommandLine:
+        """Without its own commits: the run keeps what each lap did without touching your branch."""
+        argv = [self.program, "--yes-always", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore"]
+        argv += ["--no-pretty", "--no-fancy-input", "--no-check-update", "--no-show-release-notes"]
+        argv += ["--analytics-disable", "--no-show-model-warnings", "--message-file", "/dev/stdin"]
+        if brief.permissions == "gates":
+            argv.append("--no-suggest-shell-commands")
+        if self.model:
+            argv += ["--model", self.model]
+        return CommandLine(argv=[*argv, *self.args], stdin=brief.text)

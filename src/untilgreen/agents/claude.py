@@ -7,19 +7,23 @@ from typing import ClassVar
 
 import msgspec
 
-from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
-from untilgreen.agents.homes import Home
-from untilgreen.agents.permissions import simple_commands
-from untilgreen.agents.stream import Said
-from untilgreen.agents.turn import Turn
-from untilgreen.core.brief import Brief
-from untilgreen.core.model import Reply, Usage
-from untilgreen.ports import Desk
+from untilgreen.agents.kit.cli_agent import CliAgent, Program
+from untilgreen.agents.kit.gate_commands import simple_commands
+from untilgreen.agents.kit.json_lines import JsonObject
+from untilgreen.agents.kit.sandbox_homes import Home
+from untilgreen.agents.kit.take_turn import About, CommandLine, Listeners
+from untilgreen.agents.kit.turn import Turn
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.values.model import Usage
 
 ABOUT = About(
+    tells_cost=True,
     install="npm install -g @anthropic-ai/claude-code",
     login="Start `claude` and use /login, or set ANTHROPIC_API_KEY.",
-    permit="Permit everything with --yolo, or one tool with args = ['--allowedTools', 'Bash(make *)'].",
+    status=("auth", "status", "--json"),  # versions without it refuse the flag, and start no turn
+    logged_out=r'"loggedIn":\s*false',
+    root_needs="IS_SANDBOX",
+    permit="Allow one more tool with args = ['--allowedTools', 'Bash(make *)'].",
     flags=(
         "--print",
         "--output-format",
@@ -52,37 +56,12 @@ ABOUT = About(
     ),
     variables=("ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "MCP_*", "BASH_*", "API_TIMEOUT_MS"),
 )
-# Ten by default, also for a key that is wrong; what takes longer becomes a pause of ours.
+# The default is ten, even with a wrong key; a longer wait becomes a pause of ours.
 _ENV = {"CLAUDE_CODE_MAX_RETRIES": "3", "DISABLE_AUTOUPDATER": "1"}
 _EDITS = ("Write", "Edit", "MultiEdit", "NotebookEdit", "write_file", "edit", "notebook_edit")
 _NOBODY = "<synthetic>"
-"""Who writes the messages about errors of the provider."""
+"""The model name in messages about provider errors."""
 _QUESTION = "AskUserQuestion"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claude:
-    """Drives Claude Code; `args` go to its command line as they are."""
-
-    model: str | None = None
-    program: str = "claude"
-    args: tuple[str, ...] = ()
-    streams: ClassVar[bool] = True
-    about: ClassVar[About] = ABOUT
-
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
-        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=hear))
-
-    def command(self, brief: Brief) -> CommandLine:
-        """The prompt goes in by stdin, where it may be of any length."""
-        argv = [self.program, "--print", "--output-format", "stream-json", "--verbose", *_permits(brief)]
-        if self.model:
-            argv += ["--model", self.model]
-        if brief.session:
-            argv += ["--resume", brief.session]
-        if brief.budget is not None:
-            argv += ["--max-budget-usd", f"{max(brief.budget, 0.01):.2f}"]
-        return CommandLine(argv=[*argv, *self.args], env=_ENV, stdin=brief.text)
 
 
 def _permits(brief: Brief) -> list[str]:
@@ -93,8 +72,8 @@ def _permits(brief: Brief) -> list[str]:
     return ["--permission-mode", "acceptEdits", "--settings", settings]
 
 
-def hear(event: Said, turn: Turn) -> None:
-    """One event; Qwen Code speaks the same language."""
+def hear(event: JsonObject, turn: Turn) -> None:
+    """Handle one event; Qwen Code uses the same format."""
     turn.session = event.text("session_id") or turn.session
     match event.text("type"), event.text("subtype"):
         case "system", "api_retry" | "retry":
@@ -107,14 +86,14 @@ def hear(event: Said, turn: Turn) -> None:
             _result(event, turn, subtype)
 
 
-def _retry(event: Said, turn: Turn) -> None:
+def _retry(event: JsonObject, turn: Turn) -> None:
     delay = event.number("retry_delay_ms")
     why = event.text("error_message") or event.text("error") or event.text("error", "message")
     turn.retries(why, event.number("error_status"), None if delay is None else delay / 1000)
 
 
-def _message(event: Said, turn: Turn) -> None:
-    """What the agent says and does; a helper of its own may not speak for it."""
+def _message(event: JsonObject, turn: Turn) -> None:
+    """What the agent says and does; its subagents do not speak for it."""
     own = not event.text("parent_tool_use_id") and event.text("message", "model") != _NOBODY
     for block in event.parts("message", "content"):
         if block.text("type") == "text":
@@ -124,7 +103,7 @@ def _message(event: Said, turn: Turn) -> None:
             _act(block.text("name"), block.part("input"), turn)
 
 
-def _act(tool: str, given: Said, turn: Turn) -> None:
+def _act(tool: str, given: JsonObject, turn: Turn) -> None:
     path = given.text("file_path") or given.text("notebook_path") or given.text("path")
     what = (
         path or given.text("pattern") or given.text("description") or given.text("query") or given.text("url")
@@ -132,8 +111,8 @@ def _act(tool: str, given: Said, turn: Turn) -> None:
     turn.uses(tool, path=what, command=given.text("command"), edits=_EDITS)
 
 
-def _result(event: Said, turn: Turn, subtype: str) -> None:
-    """The end; the subtype may say success of a turn that failed."""
+def _result(event: JsonObject, turn: Turn, subtype: str) -> None:
+    """The end of the turn; the subtype can say success although the turn failed."""
     for denial in event.parts("permission_denials"):
         _denied(denial, turn)
     turn.usage = _used(event.part("usage"))
@@ -152,7 +131,7 @@ def _result(event: Said, turn: Turn, subtype: str) -> None:
         turn.says(event.text("result"))
 
 
-def _denied(denial: Said, turn: Turn) -> None:
+def _denied(denial: JsonObject, turn: Turn) -> None:
     tool, given = denial.text("tool_name"), denial.part("tool_input")
     if tool == _QUESTION:
         turn.question = "; ".join(each.text("question") for each in given.parts("questions")) or tool
@@ -161,7 +140,7 @@ def _denied(denial: Said, turn: Turn) -> None:
     turn.deny(f"{tool}({what})" if what else tool)
 
 
-def _used(usage: Said) -> Usage:
+def _used(usage: JsonObject) -> Usage:
     cached = usage.count("cache_read_input_tokens")
     return Usage(
         input_tokens=usage.count("input_tokens") + usage.count("cache_creation_input_tokens") + cached,
@@ -170,8 +149,8 @@ def _used(usage: Said) -> Usage:
     )
 
 
-def _total(event: Said) -> Usage:
-    """Over the whole session, helpers included; the plain usage is this turn's, the cost is not."""
+def _total(event: JsonObject) -> Usage:
+    """The usage of the whole session, including subagents; the cost is reported only this way."""
     models = event.part("modelUsage").values()
     cached = sum(each.count("cacheReadInputTokens") for each in models)
     fresh = sum(each.count("inputTokens") + each.count("cacheCreationInputTokens") for each in models)
@@ -183,3 +162,23 @@ def _total(event: Said) -> Usage:
         cost=cost,
         source="unknown" if cost is None else "reported",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claude(CliAgent):
+    """Drives Claude Code; `args` are added to its command line."""
+
+    program: Program = "claude"
+    about: ClassVar[About] = ABOUT
+    listeners: ClassVar[Listeners] = Listeners(event=hear)
+
+    def command(self, brief: Brief) -> CommandLine:
+        """The prompt is passed on stdin, where it can have any length."""
+        argv = [self.program, "--print", "--output-format", "stream-json", "--verbose", *_permits(brief)]
+        if self.model:
+            argv += ["--model", self.model]
+        if brief.session:
+            argv += ["--resume", brief.session]
+        if brief.budget is not None:
+            argv += ["--max-budget-usd", f"{max(brief.budget, 0.01):.2f}"]
+        return CommandLine(argv=[*argv, *self.args], env=_ENV, stdin=brief.text)

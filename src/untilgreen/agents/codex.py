@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
-from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
-from untilgreen.agents.homes import Home
-from untilgreen.agents.stream import Said
-from untilgreen.agents.turn import Turn
-from untilgreen.core.brief import Brief
-from untilgreen.core.model import Reply, Usage
-from untilgreen.ports import Desk
+from untilgreen.agents.kit.cli_agent import CliAgent, Program
+from untilgreen.agents.kit.json_lines import JsonObject
+from untilgreen.agents.kit.readiness import Conditions, check_ready
+from untilgreen.agents.kit.sandbox_homes import Home
+from untilgreen.agents.kit.take_turn import About, CommandLine, Listeners
+from untilgreen.agents.kit.turn import Turn
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.values.model import Usage
+from untilgreen.regex import regex
 
 ABOUT = About(
     install="npm install -g @openai/codex",
     login="Run `codex login`, or set OPENAI_API_KEY.",
-    fenced="write in the workspace, and run any command in its sandbox, without network",
-    permit="Permit everything, outside of its sandbox, with --yolo.",
+    status=("login", "status"),
+    logged_out=r"^Not logged in",
+    fenced="write in the workspace, and run any command in its own sandbox, without network",
+    permit="Allow network access with args = ['-c', 'sandbox_workspace_write.network_access=true'].",
     help=("exec", "--help"),
     flags=(
         "--json",
@@ -47,47 +54,23 @@ ABOUT = About(
     ),
     variables=("OPENAI_*", "CODEX_*", "AZURE_OPENAI_*"),
 )
-_RETRY = re.compile(r"^(?:reconnecting|retrying)\W+\d+/\d+\s*\(?(.*?)\)?$", re.IGNORECASE | re.DOTALL)
+_RETRY = regex(r"^(?:reconnecting|retrying)\W+\d+/\d+\s*\(?(.*?)\)?$", re.IGNORECASE | re.DOTALL)
 _REFUSED = ("declined", "rejected", "denied")
-# A sandbox says nothing; the command fails, with the words of the system.
-_FENCE = re.compile(r"read-only file system|operation not permitted|could not resolve host", re.IGNORECASE)
+# Its sandbox reports nothing: the command just fails with the system's error message.
+_FENCE = regex(r"read-only file system|operation not permitted|could not resolve host", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Codex:
-    """Drives Codex; `args` go to its command line as they are."""
-
-    model: str | None = None
-    program: str = "codex"
-    args: tuple[str, ...] = ()
-    streams: ClassVar[bool] = True
-    about: ClassVar[About] = ABOUT
-
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
-        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=hear))
-
-    def command(self, brief: Brief) -> CommandLine:
-        """Its sandbox lets it write in the workspace and run commands without a network."""
-        argv = [
-            self.program,
-            "exec",
-            *(["resume"] if brief.session else []),
-            "--json",
-            "--skip-git-repo-check",
-        ]
-        if brief.permissions == "all":
-            argv.append("--dangerously-bypass-approvals-and-sandbox")
-        else:  # `exec resume` has no flag for it
-            argv += ["-c", 'sandbox_mode="workspace-write"', "-c", 'approval_policy="never"']
-        if self.model:
-            argv += ["--model", self.model]
-        return CommandLine(
-            argv=[*argv, *self.args, *([brief.session] if brief.session else []), "-"], stdin=brief.text
-        )
+def _needs_no_login(env: Mapping[str, str]) -> bool:
+    settings = Path(env.get("CODEX_HOME") or Path.home() / ".codex") / "config.toml"
+    try:
+        provided = "model_provider" in settings.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        provided = False
+    return provided or any(env.get(name) for name in ("CODEX_API_KEY", "OPENAI_API_KEY"))
 
 
-def hear(event: Said, turn: Turn) -> None:
-    """One event; an item of type `error` is often a warning only, so the turn's own end decides."""
+def hear(event: JsonObject, turn: Turn) -> None:
+    """Handle one event; an item of type `error` is often just a warning, so the end of the turn decides."""
     match event.text("type"):
         case "thread.started":
             turn.session = event.text("thread_id") or turn.session
@@ -104,7 +87,7 @@ def hear(event: Said, turn: Turn) -> None:
             _error(event.text("message"), turn)
 
 
-def _act(item: Said, turn: Turn) -> None:
+def _act(item: JsonObject, turn: Turn) -> None:
     match item.text("type"):
         case "command_execution":
             turn.acts("command", item.text("command"))
@@ -112,7 +95,7 @@ def _act(item: Said, turn: Turn) -> None:
             turn.acts("tool", item.text("tool") or item.text("query"))
 
 
-def _item(item: Said, turn: Turn) -> None:
+def _item(item: JsonObject, turn: Turn) -> None:
     match item.text("type"):
         case "agent_message":
             turn.says(item.text("text"))
@@ -132,10 +115,43 @@ def _error(message: str, turn: Turn) -> None:
         turn.fail(message)
 
 
-def _total(usage: Said) -> Usage:
-    """Counted over the whole thread; what was cached is part of the input."""
+def _total(usage: JsonObject) -> Usage:
+    """The usage of the whole thread; cached tokens are part of the input."""
     return Usage(
         input_tokens=usage.count("input_tokens"),
         output_tokens=usage.count("output_tokens"),
         cached_tokens=usage.count("cached_input_tokens"),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codex(CliAgent):
+    """Drives Codex; `args` are added to its command line."""
+
+    program: Program = "codex"
+    about: ClassVar[About] = ABOUT
+    listeners: ClassVar[Listeners] = Listeners(event=hear)
+
+    async def ready(self, conditions: Conditions) -> None:
+        """A key in the environment, or a custom provider, needs no login."""
+        ask = not self.args and not _needs_no_login(os.environ)
+        await check_ready(self.about, self.program, conditions, ask=ask)
+
+    def command(self, brief: Brief) -> CommandLine:
+        """Its sandbox lets it write in the workspace and run commands without network."""
+        argv = [
+            self.program,
+            "exec",
+            *(["resume"] if brief.session else []),
+            "--json",
+            "--skip-git-repo-check",
+        ]
+        if brief.permissions == "all":
+            argv.append("--dangerously-bypass-approvals-and-sandbox")
+        else:  # `exec resume` has no flag for it
+            argv += ["-c", 'sandbox_mode="workspace-write"', "-c", 'approval_policy="never"']
+        if self.model:
+            argv += ["--model", self.model]
+        return CommandLine(
+            argv=[*argv, *self.args, *([brief.session] if brief.session else []), "-"], stdin=brief.text
+        )

@@ -11,18 +11,21 @@ from typing import Annotated
 
 import msgspec
 
-from untilgreen.agents.process import Ran, run_cli
-from untilgreen.core.brief import Brief
-from untilgreen.core.model import Reply, Usage
+from untilgreen.agents.kit.readiness import Conditions, check_installed
+from untilgreen.agents.kit.run_cli import Ran, run_cli
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.values.model import Reply, Usage
+from untilgreen.core.values.option_checks import about
 from untilgreen.errors import ConfigError
-from untilgreen.ports import Activity, Desk, Mount
-from untilgreen.process.private import private_directory
+from untilgreen.ports import Activity, Mount, TurnContext
+from untilgreen.process.scratch_directory import private_directory
+from untilgreen.regex import regex
 
 USAGE_FILE = "UNTILGREEN_USAGE_FILE"
-"""Names a file in which the command may say what it used, as JSON."""
+"""Names a file in which the command may report its usage, as JSON."""
 SESSION = "UNTILGREEN_AGENT_SESSION"
-"""The session that the command named in the lap before, where the run goes on with one."""
-_PLACE = re.compile(r"\{(prompt|prompt_file)\}")
+"""The session that the command reported in the lap before, if the run continues it."""
+_PLACE = regex(r"\{(prompt|prompt_file)\}")
 _OPERATORS = "();<>|&"
 _LAST_LINES = 20
 _LONGEST_USAGE = 65_536
@@ -30,7 +33,7 @@ _Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class _Used(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command may write into its usage file."""
+    """The format of the usage file."""
 
     input_tokens: _Count = 0
     output_tokens: _Count = 0
@@ -41,39 +44,43 @@ class _Used(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class CommandAgent:
-    """Starts a command without a shell; the brief comes on stdin, or at {prompt} or {prompt_file}."""
+    """Starts a command without a shell; the brief is passed on stdin, or as {prompt} or {prompt_file}."""
 
-    command: str
+    command: Annotated[str, about("The command; it is split into words, and no shell is started.")]
 
     def __post_init__(self) -> None:
         try:
             words = shlex.split(self.command)
         except ValueError as error:
             raise ConfigError(
-                f"The agent command {self.command!r} can't be split into words: {error}. Close its quotes."
+                f"The agent command {self.command!r} can't be split into words: {error}. Check its quotes."
             ) from None
         if not words:
             raise ConfigError("The agent command is empty. Write one after 'cmd:', as in 'cmd:./fix.sh'.")
         if operator := _operator(self.command):
             raise ConfigError(
-                f"The agent command {self.command!r} has {operator!r} in it, which only a shell understands, "
-                f"and none is started. Start one: cmd:sh -c {shlex.quote(self.command)}"
+                f"The agent command {self.command!r} contains {operator!r}, which only a shell understands, "
+                f"and no shell is started. Use one: cmd:sh -c {shlex.quote(self.command)}"
             )
 
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
-        with private_directory("turn", desk.tree, outside=desk.root) as private:
+    async def ready(self, conditions: Conditions) -> None:
+        """Check that the program exists; anything else it needs is up to the user."""
+        check_installed(None, shlex.split(self.command)[0], conditions)
+
+    async def work(self, brief: Brief, context: TurnContext) -> Reply:
+        with private_directory("turn", context.tree, outside=context.root) as private:
             prompt_file, usage_file = private / "prompt.md", private / "usage.json"
             argv, placed = self._arguments(brief.text, prompt_file)
             env = {USAGE_FILE: str(usage_file)} | ({SESSION: brief.session} if brief.session else {})
-            walls = desk.walls and desk.walls.opened(Mount(path=private, way="write"))
+            sandbox = context.sandbox and context.sandbox.opened(Mount(path=private, way="write"))
             ran = await run_cli(
-                argv, replace(desk, walls=walls), stdin=None if placed else brief.text, env=env
+                argv, replace(context, sandbox=sandbox), stdin=None if placed else brief.text, env=env
             )
-            used = _used(usage_file, desk.report)
-        return _reply(ran, used, desk)
+            used = _used(usage_file, context.report)
+        return _reply(ran, used, context)
 
     def _arguments(self, prompt: str, prompt_file: Path) -> tuple[list[str], bool]:
-        """The words of the command with the brief in its places, and whether there was one."""
+        """The words of the command with the brief filled in, and whether it had a place for it."""
         text = prompt.encode(errors="replace").replace(b"\0", b"").decode()
         values = {"prompt": text, "prompt_file": str(prompt_file)}
         words = shlex.split(self.command)
@@ -85,14 +92,14 @@ class CommandAgent:
 
 
 def _operator(command: str) -> str | None:
-    """The first word outside of quotes that would mean something to a shell."""
+    """The first unquoted word that is a shell operator."""
     words = shlex.shlex(re.sub(r"\\.", "_", command), punctuation_chars=True)  # that keeps the quotes on
     words.whitespace_split, words.commenters = True, ""
     return next((word for word in words if not word.strip(_OPERATORS)), None)
 
 
 def _used(path: Path, report: Callable[[Activity], None]) -> _Used:
-    """What the command said about its use; nonsense is no reason to lose the turn."""
+    """The reported usage; an invalid file doesn't fail the turn."""
     try:
         if not path.is_file():
             return _Used()
@@ -103,7 +110,7 @@ def _used(path: Path, report: Callable[[Activity], None]) -> _Used:
         return _Used()
 
 
-def _reply(ran: Ran, used: _Used, desk: Desk) -> Reply:
+def _reply(ran: Ran, used: _Used, context: TurnContext) -> Reply:
     usage = Usage(
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,
@@ -111,10 +118,10 @@ def _reply(ran: Ran, used: _Used, desk: Desk) -> Reply:
         cost=used.cost,
         source="unknown" if used.cost is None else "reported",
     )
-    reply = Reply(text=ran.stdout, usage=usage, session=used.session)
+    reply = Reply(text=ran.stdout, usage=usage, session=used.session, exit_code=ran.status)
     if ran.stalled:
         return msgspec.structs.replace(
-            reply, error="stalled", detail=f"no output for {desk.silence:g} seconds"
+            reply, error="stalled", detail=f"no output for {context.silence:g} seconds"
         )
     if ran.status != 0:
         last = "\n".join(ran.stderr.splitlines()[-_LAST_LINES:])

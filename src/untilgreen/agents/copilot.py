@@ -1,6 +1,6 @@
 """GitHub Copilot CLI: a stream of JSON objects about messages and tools.
 
-What it used is not in that stream but in the session's own file, one record for each answer of the model.
+Its usage is not in that stream but in the session's own file, one record for each answer of the model.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import ClassVar
 from uuid import uuid4
 
-from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
-from untilgreen.agents.homes import Home
-from untilgreen.agents.permissions import simple_commands
-from untilgreen.agents.stream import Said, read
-from untilgreen.agents.turn import Turn
-from untilgreen.core.brief import Brief
-from untilgreen.core.model import Reply, Usage
-from untilgreen.ports import Desk
+from untilgreen.agents.kit.cli_agent import CliAgent, Program
+from untilgreen.agents.kit.gate_commands import simple_commands
+from untilgreen.agents.kit.json_lines import JsonObject, read
+from untilgreen.agents.kit.sandbox_homes import Home
+from untilgreen.agents.kit.take_turn import About, CommandLine, Listeners
+from untilgreen.agents.kit.turn import Turn
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.values.model import Usage
 
 ABOUT = About(
     install="npm install -g @github/copilot",
     login="Start `copilot` and use /login, or set COPILOT_GITHUB_TOKEN.",
-    permit="Permit everything with --yolo, or one tool with args = ['--allow-tool', 'shell(make)'].",
+    permit="Allow one more tool with args = ['--allow-tool', 'shell(make)'].",
     flags=(
         "--output-format",
         "--no-auto-update",
@@ -45,42 +45,13 @@ ABOUT = About(
     variables=("COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"),
 )
 LARGEST_SESSION = 100_000_000
-"""Bytes of the file that is read for what was used; the agent can write there what it wants."""
+"""The largest usage file that is read, in bytes; the agent can write anything there."""
 _RECORD = "session.usage_record"
 _EDITS = ("create", "edit", "str_replace", "apply_patch", "write")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Copilot:
-    """Drives Copilot CLI; `args` go to its command line as they are."""
-
-    model: str | None = None
-    program: str = "copilot"
-    args: tuple[str, ...] = ()
-    streams: ClassVar[bool] = True
-    about: ClassVar[About] = ABOUT
-
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
-        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=hear, end=count))
-
-    def command(self, brief: Brief) -> CommandLine:
-        """What stands on stdin is the prompt; we choose the id, so that it is known however the turn ends."""
-        argv = [self.program, "--output-format", "json", "--no-auto-update"]
-        if brief.permissions == "all":
-            argv.append("--allow-all")
-        else:
-            argv += ["--allow-tool", "write"]
-            for command in simple_commands(brief.commands):
-                argv += ["--allow-tool", f"shell({command})"]
-        if self.model:
-            argv += ["--model", self.model]
-        session = brief.session or str(uuid4())
-        argv.append(f"--resume={session}" if brief.session else f"--session-id={session}")
-        return CommandLine(argv=[*argv, *self.args], stdin=brief.text, session=session)
-
-
-def hear(event: Said, turn: Turn) -> None:
-    """One event; the pieces of a message are repeated as a whole, which is enough."""
+def hear(event: JsonObject, turn: Turn) -> None:
+    """Handle one event; pieces of a message are ignored, since the whole message follows."""
     data = event.part("data")
     match event.text("type"):
         case "assistant.message" if not data.text("parentToolCallId"):
@@ -96,7 +67,7 @@ def hear(event: Said, turn: Turn) -> None:
             turn.over = event.number("exitCode") == 0
 
 
-def _act(data: Said, turn: Turn) -> None:
+def _act(data: JsonObject, turn: Turn) -> None:
     tool, given = data.text("toolName"), data.part("arguments")
     path, command = given.text("path") or given.text("file_path"), given.text("command")
     turn.calls[data.text("toolCallId")] = f"{tool}({command or path})"
@@ -104,7 +75,7 @@ def _act(data: Said, turn: Turn) -> None:
 
 
 def count(turn: Turn) -> None:
-    """Add up what the whole session has used; a version that writes it down elsewhere has used nothing."""
+    """Add up the usage of the whole session; nothing if this version stores it elsewhere."""
     records = [said.part("data", "usage") for said in _written(turn) if said.text("type") == _RECORD]
     if records:
         turn.total = Usage(
@@ -114,9 +85,9 @@ def count(turn: Turn) -> None:
         )
 
 
-def _written(turn: Turn) -> Iterator[Said]:
-    """The events of the session's file that may be records."""
-    variables = {**os.environ, **turn.desk.env}
+def _written(turn: Turn) -> Iterator[JsonObject]:
+    """The events in the session's file that may be usage records."""
+    variables = {**os.environ, **turn.context.env}
     home = variables.get("COPILOT_HOME") or Path(variables.get("HOME") or Path.home()) / ".copilot"
     path = Path(home) / "session-state" / (turn.session or "none") / "events.jsonl"
     try:
@@ -128,3 +99,27 @@ def _written(turn: Turn) -> Iterator[Said]:
                     yield said
     except OSError:
         return
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copilot(CliAgent):
+    """Drives Copilot CLI; `args` are added to its command line."""
+
+    program: Program = "copilot"
+    about: ClassVar[About] = ABOUT
+    listeners: ClassVar[Listeners] = Listeners(event=hear, end=count)
+
+    def command(self, brief: Brief) -> CommandLine:
+        """The prompt is passed on stdin; we choose the session id, so it is known however the turn ends."""
+        argv = [self.program, "--output-format", "json", "--no-auto-update"]
+        if brief.permissions == "all":
+            argv.append("--allow-all")
+        else:
+            argv += ["--allow-tool", "write"]
+            for command in simple_commands(brief.commands):
+                argv += ["--allow-tool", f"shell({command})"]
+        if self.model:
+            argv += ["--model", self.model]
+        session = brief.session or str(uuid4())
+        argv.append(f"--resume={session}" if brief.session else f"--session-id={session}")
+        return CommandLine(argv=[*argv, *self.args], stdin=brief.text, session=session)

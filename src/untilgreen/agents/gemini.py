@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
-from untilgreen.agents.homes import Home
-from untilgreen.agents.permissions import simple_commands
-from untilgreen.agents.stream import Said
-from untilgreen.agents.turn import Turn
-from untilgreen.core.brief import Brief
-from untilgreen.core.model import Reply, Usage
-from untilgreen.ports import Desk
+from untilgreen.agents.kit.cli_agent import CliAgent, Program
+from untilgreen.agents.kit.gate_commands import simple_commands
+from untilgreen.agents.kit.json_lines import JsonObject
+from untilgreen.agents.kit.sandbox_homes import Home
+from untilgreen.agents.kit.take_turn import About, CommandLine, Listeners
+from untilgreen.agents.kit.turn import Turn
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.values.model import Usage
+from untilgreen.regex import regex
 
 ABOUT = About(
     install="npm install -g @google/gemini-cli",
     login="Start `gemini` and choose how to log in, or set GEMINI_API_KEY.",
-    permit="Permit all with --yolo, or a tool with args = ['--allowed-tools', 'run_shell_command(make)'].",
+    permit="Allow one more tool with args = ['--allowed-tools', 'run_shell_command(make)'].",
     flags=("--output-format", "--approval-mode", "--allowed-tools", "--skip-trust", "--resume", "--model"),
     homes=(
         Home(
@@ -39,41 +39,13 @@ ABOUT = About(
     variables=("GEMINI_*", "GOOGLE_*"),
 )
 MOST_RETRIES = 3
-_RETRY = re.compile(r"Attempt \d+ failed(?: with status (\d+))?[^{]*(.*)")
+_RETRY = regex(r"Attempt \d+ failed(?: with status (\d+))?[^{]*(.*)")
 _EDITS = ("write_file", "replace", "edit")
 _REFUSED = ("policy_violation", "permission_denied")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gemini:
-    """Drives Gemini CLI; `args` go to its command line as they are."""
-
-    model: str | None = None
-    program: str = "gemini"
-    args: tuple[str, ...] = ()
-    streams: ClassVar[bool] = True
-    about: ClassVar[About] = ABOUT
-
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
-        ears = Ears(event=hear, error_line=hear_error, status=_status)
-        return await take_turn(ABOUT, self.command, brief, desk, ears)
-
-    def command(self, brief: Brief) -> CommandLine:
-        """Without a relaunch of itself, a signal ends it; the run decides whether the folder is trusted."""
-        argv = [self.program, "--output-format", "stream-json", "--skip-trust", "--approval-mode"]
-        argv.append("yolo" if brief.permissions == "all" else "auto_edit")
-        if brief.permissions == "gates":
-            for command in simple_commands(brief.commands):
-                argv += ["--allowed-tools", f"run_shell_command({command})"]
-        if self.model:
-            argv += ["--model", self.model]
-        if brief.session:
-            argv += ["--resume", brief.session]
-        return CommandLine(argv=[*argv, *self.args], env={"GEMINI_CLI_NO_RELAUNCH": "true"}, stdin=brief.text)
-
-
-def hear(event: Said, turn: Turn) -> None:
-    """One event; a promise may be cut in two, so pieces are joined."""
+def hear(event: JsonObject, turn: Turn) -> None:
+    """Handle one event; a promise may be split over pieces, so they are joined."""
     turn.session = event.text("session_id") or turn.session
     match event.text("type"):
         case "message" if event.text("role") == "assistant":
@@ -89,20 +61,20 @@ def hear(event: Said, turn: Turn) -> None:
 
 
 def hear_error(line: str, turn: Turn) -> None:
-    """Its retries are told here only, without an end of their own."""
+    """Its retries are reported only here."""
     if found := _RETRY.match(line):
         why = f"{found[2]} status {found[1]}" if found[1] else line
         turn.retries(why.strip(), float(found[1]) if found[1] else None, most=MOST_RETRIES)
 
 
-def _act(event: Said, turn: Turn) -> None:
+def _act(event: JsonObject, turn: Turn) -> None:
     tool, given = event.text("tool_name"), event.part("parameters")
     path, command = given.text("file_path") or given.text("path"), given.text("command")
     turn.calls[event.text("tool_id")] = f"{tool}({command or path})"
     turn.uses(tool, path=path, command=command, edits=_EDITS)
 
 
-def _result(event: Said, turn: Turn) -> None:
+def _result(event: JsonObject, turn: Turn) -> None:
     stats = event.part("stats")
     turn.usage = Usage(
         input_tokens=stats.count("input_tokens"),
@@ -116,5 +88,34 @@ def _result(event: Said, turn: Turn) -> None:
 
 
 def _status(code: int) -> int | None:
-    """Its exit code is the provider's status, of which a process can only say the rest."""
+    """Its exit code is the provider's status modulo 256."""
     return code + 256 if code + 256 in (401, 403, 429, 500, 503) else None
+
+
+def shared_options(brief: Brief, model: str | None) -> list[str]:
+    """The options that its forks have kept: permitted commands, model and session."""
+    argv: list[str] = []
+    if brief.permissions == "gates":
+        for command in simple_commands(brief.commands):
+            argv += ["--allowed-tools", f"run_shell_command({command})"]
+    if model:
+        argv += ["--model", model]
+    if brief.session:
+        argv += ["--resume", brief.session]
+    return argv
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gemini(CliAgent):
+    """Drives Gemini CLI; `args` are added to its command line."""
+
+    program: Program = "gemini"
+    about: ClassVar[About] = ABOUT
+    listeners: ClassVar[Listeners] = Listeners(event=hear, error_line=hear_error, status=_status)
+
+    def command(self, brief: Brief) -> CommandLine:
+        """Without relaunching itself, so that a signal ends it, and without its own question about trust."""
+        argv = [self.program, "--output-format", "stream-json", "--skip-trust", "--approval-mode"]
+        argv.append("yolo" if brief.permissions == "all" else "auto_edit")
+        argv += shared_options(brief, self.model)
+        return CommandLine(argv=[*argv, *self.args], env={"GEMINI_CLI_NO_RELAUNCH": "true"}, stdin=brief.text)

@@ -9,19 +9,21 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec.structs import replace
 
-from untilgreen.agents.cli import About, CommandLine, Ears, take_turn
-from untilgreen.agents.homes import ITSELF, PROVIDERS, Home
-from untilgreen.agents.permissions import simple_commands
-from untilgreen.agents.stream import Said
-from untilgreen.agents.turn import Turn
-from untilgreen.core.brief import Brief
-from untilgreen.core.model import Reply, Usage
-from untilgreen.ports import Desk
+from untilgreen.agents.kit.cli_agent import CliAgent, Program
+from untilgreen.agents.kit.gate_commands import simple_commands
+from untilgreen.agents.kit.json_lines import JsonObject
+from untilgreen.agents.kit.sandbox_homes import ITSELF, PROVIDERS, Home
+from untilgreen.agents.kit.take_turn import About, CommandLine, Listeners
+from untilgreen.agents.kit.turn import Turn
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.values.model import Usage
+from untilgreen.regex import regex
 
 ABOUT = About(
+    tells_cost=True,
     install="npm install -g opencode-ai",
     login="Run `opencode auth login`, or set your provider's key.",
-    permit="Permit everything with --yolo, or more by `permission` in opencode.json.",
+    permit="Allow more with `permission` in opencode.json.",
     help=("run", "--help"),
     flags=("--format", "--model", "--session", "--print-logs", "--log-level", "--auto"),
     homes=(
@@ -38,39 +40,13 @@ ABOUT = About(
     variables=("OPENCODE_*", *PROVIDERS),
 )
 MOST_RETRIES = 3
-_RETRY = re.compile(r'level=ERROR .*message="stream error".*error\.error="(.*)"$')
-_REFUSED = re.compile(r"rule which prevents|rejected permission|permission denied", re.IGNORECASE)
+_RETRY = regex(r'level=ERROR .*message="stream error".*error\.error="(.*)"$')
+_REFUSED = regex(r"rule which prevents|rejected permission|permission denied", re.IGNORECASE)
 _EDITS = ("write", "edit", "patch", "multiedit", "apply_patch")
 
 
-@dataclass(frozen=True, kw_only=True)
-class OpenCode:
-    """Drives OpenCode; models are named `provider/model`, `args` go to its command line as they are."""
-
-    model: str | None = None
-    program: str = "opencode"
-    args: tuple[str, ...] = ()
-    streams: ClassVar[bool] = True
-    about: ClassVar[About] = ABOUT
-
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
-        return await take_turn(ABOUT, self.command, brief, desk, Ears(event=hear, error_line=hear_error))
-
-    def command(self, brief: Brief) -> CommandLine:
-        """It retries without end and without a word, but for its log of errors."""
-        argv = [self.program, "run", "--format", "json", "--print-logs", "--log-level", "ERROR"]
-        if brief.permissions == "all":
-            argv.append("--auto")
-        if self.model:
-            argv += ["--model", self.model]
-        if brief.session:
-            argv += ["--session", brief.session]
-        env = {"OPENCODE_PERMISSION": _permission(brief), "OPENCODE_DISABLE_AUTOUPDATE": "1"}
-        return CommandLine(argv=[*argv, *self.args], env=env, stdin=brief.text)
-
-
-def _permission(brief: Brief) -> str:
-    """The last rule that fits is the one that counts."""
+def permission_rules(brief: Brief) -> str:
+    """Its permission rules; the last one that matches counts."""
     if brief.permissions == "all":
         return '{"edit":"allow","bash":"allow","webfetch":"allow","external_directory":"allow"}'
     commands = simple_commands(brief.commands)
@@ -79,8 +55,8 @@ def _permission(brief: Brief) -> str:
     return msgspec.json.encode(rules).decode()
 
 
-def hear(event: Said, turn: Turn) -> None:
-    """One event; there is none for the end but a step that stopped."""
+def hear(event: JsonObject, turn: Turn) -> None:
+    """Handle one event; the turn ends with a step that stopped."""
     turn.session = event.text("sessionID") or turn.session
     part = event.part("part")
     match event.text("type"):
@@ -97,14 +73,14 @@ def hear(event: Said, turn: Turn) -> None:
 
 
 def hear_error(line: str, turn: Turn) -> None:
-    """Its retries are told in its log only."""
+    """Its retries are reported only in its log."""
     if found := _RETRY.search(line):
         turn.retries(found[1], most=MOST_RETRIES)
     elif "permission requested" in line:
         turn.deny(line.partition("permission requested:")[2].partition(";")[0].strip())
 
 
-def _act(part: Said, turn: Turn) -> None:
+def _act(part: JsonObject, turn: Turn) -> None:
     tool, given = part.text("tool"), part.part("state", "input")
     path, command = given.text("filePath") or given.text("path"), given.text("command")
     turn.uses(tool, path=path, command=command, edits=_EDITS)
@@ -112,8 +88,8 @@ def _act(part: Said, turn: Turn) -> None:
         turn.deny(f"{tool}({command or path})")
 
 
-def _more(usage: Usage, part: Said) -> Usage:
-    """Every step says its own."""
+def _more(usage: Usage, part: JsonObject) -> Usage:
+    """Add the usage of one step."""
     tokens, cost = part.part("tokens"), part.number("cost")
     cached = tokens.count("cache", "read")
     known = cost is not None or usage.cost is not None
@@ -125,3 +101,24 @@ def _more(usage: Usage, part: Said) -> Usage:
         cost=(usage.cost or 0.0) + (cost or 0.0) if known else None,
         source="reported" if known else "unknown",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenCode(CliAgent):
+    """Drives OpenCode; models are named `provider/model`, `args` are added to its command line."""
+
+    program: Program = "opencode"
+    about: ClassVar[About] = ABOUT
+    listeners: ClassVar[Listeners] = Listeners(event=hear, error_line=hear_error)
+
+    def command(self, brief: Brief) -> CommandLine:
+        """It retries forever and reports that only in its error log, so the log is printed."""
+        argv = [self.program, "run", "--format", "json", "--print-logs", "--log-level", "ERROR"]
+        if brief.permissions == "all":
+            argv.append("--auto")
+        if self.model:
+            argv += ["--model", self.model]
+        if brief.session:
+            argv += ["--session", brief.session]
+        env = {"OPENCODE_PERMISSION": permission_rules(brief), "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+        return CommandLine(argv=[*argv, *self.args], env=env, stdin=brief.text)

@@ -1,7 +1,7 @@
-"""The decisions that a journal tells of, each with the state that it was made from.
+"""The decisions in a journal, each with the state that it was made from.
 
-Strategies and detectors are pure, so asking again gives what was decided then; asking others tells what
-they would have decided.
+Strategies and detectors are pure, so asking again gives the same decision, and asking others shows what they
+would have decided.
 """
 
 from __future__ import annotations
@@ -9,25 +9,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from untilgreen.core.decide import Policy, decide
-from untilgreen.core.decision import Ask
-from untilgreen.core.events import AgentSwitched, Answered, Decided, Event, Halted, LapVoided, Paused
-from untilgreen.core.fold import apply
-from untilgreen.core.state import RunState
-from untilgreen.core.step import Decide, next_step
+from untilgreen.core.loop.decide import Policy, decide
+from untilgreen.core.loop.fold import apply
+from untilgreen.core.loop.step import Decide, next_step
+from untilgreen.core.values.decision import Ask
+from untilgreen.core.values.events import (
+    BY_DEFAULT,
+    AgentSwitched,
+    Answered,
+    Decided,
+    Event,
+    Halted,
+    LapVoided,
+    Paused,
+)
+from untilgreen.core.values.state import RunState
 
 _MADE = (Decided, LapVoided, AgentSwitched, Halted, Paused)
 
 
 class Made(NamedTuple):
-    """A decision, and all that was known when it was made."""
+    """A decision, and the state it was based on."""
 
     state: RunState
     event: Event
 
 
 def decisions(events: Iterable[Event]) -> Iterator[Made]:
-    """Every event of the journal that was a decision; commands that came in between are none."""
+    """Every event of the journal that was a decision; commands in between are left out."""
     state: RunState | None = None
     for event in events:
         if state is not None and isinstance(event, _MADE) and isinstance(next_step(state), Decide):
@@ -38,22 +47,22 @@ def decisions(events: Iterable[Event]) -> Iterator[Made]:
 
 
 def asked_again(made: Made, policy: Policy) -> Event:
-    """What this policy decides from there."""
+    """What this policy decides in that state."""
     return decide(made.state, policy, made.event.at)
 
 
 def settled(state: RunState, event: Event, policy: Policy) -> Event:
-    """The decision after the default of a question that nobody could have answered."""
+    """The decision after the default answer, if nobody could have answered the question."""
     if not isinstance(event, Decided) or not isinstance(event.decision, Ask):
         return event
     question = event.decision
     if question.until is None or state.answers:
         return event
-    after = apply(apply(state, event), Answered(at=event.at, choice=question.default, by="default"))
+    after = apply(apply(state, event), Answered(at=event.at, choice=question.default, by=BY_DEFAULT))
     return decide(after, policy, event.at)
 
 
 def differing(events: Iterable[Event], policy: Policy) -> list[tuple[Event, Event]]:
-    """What was decided, and what this policy decides in its place, wherever that is not the same."""
+    """What was decided, and what this policy decides instead, wherever the two differ."""
     asked = ((made.event, asked_again(made, policy)) for made in decisions(events))
     return [(then, now) for then, now in asked if then != now]

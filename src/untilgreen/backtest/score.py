@@ -1,4 +1,4 @@
-"""What stopping where the detectors say so would have saved, and what it would have lost."""
+"""What stopping there would have saved, and what it would have lost."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from math import sqrt
 
 from msgspec import Struct
 
-from untilgreen.backtest.replay import Decision
+from untilgreen.backtest.playing import Decision
 from untilgreen.backtest.trajectories import Trajectory
 
 LOOKS = (1, 2, 3)
 """How many steps after the beginning of a loop it should be noticed."""
 _Z = 1.959964
-"""Standard deviations of a normal distribution that hold 95 % of it."""
+"""Standard deviations that cover 95 % of a normal distribution."""
 
 
 class Played(Struct, frozen=True, kw_only=True):
-    """A decision, and what has to be known of the run to judge it."""
+    """A decision, and what is needed to judge it."""
 
     decision: Decision
     steps: int
@@ -28,17 +28,17 @@ class Played(Struct, frozen=True, kw_only=True):
 
 
 class Figures(Struct, frozen=True, kw_only=True):
-    """The measures of one source; rates are fractions of 1, and None where there is nothing to divide by."""
+    """The measures of one source; rates are fractions of 1, and None if there is nothing to divide by."""
 
     successes: int
     false_stops: int
     """Successes that would have been cut before their last step."""
     false_stop_rate: float | None
     false_stop_interval: tuple[float, float] | None
-    """What the rate can be, with 95 % confidence."""
+    """The 95 % confidence interval of the rate."""
     loops: int
     recall: dict[str, float | None]
-    """Loops that were noticed at most so many steps after they began."""
+    """Share of loops noticed at most this many steps after they began."""
     failed_steps: int
     saved_steps: int
     """Steps of failed runs that would not have happened."""
@@ -53,13 +53,13 @@ class Source(Struct, frozen=True, kw_only=True):
     stops: int
     labelled: int
     stop: Figures | None
-    """None where no run says how it went."""
+    """None if no run has a known outcome."""
     restart: Figures | None
-    """None where no run counts its attempts, too."""
+    """None if no run numbers its attempts."""
 
 
 def played(run: Trajectory, decision: Decision) -> Played:
-    """Keep of the run what the figures need."""
+    """Keep only what the figures need."""
     return Played(
         decision=decision,
         steps=len(run.steps),
@@ -70,7 +70,7 @@ def played(run: Trajectory, decision: Decision) -> Played:
 
 
 def figures(runs: Iterable[Played]) -> list[Source]:
-    """One row for each source, by name; sources are never thrown together."""
+    """One row for each source, by name; sources are never pooled."""
     by_source: dict[str, list[Played]] = {}
     for run in runs:
         by_source.setdefault(run.decision.source, []).append(run)
@@ -78,7 +78,7 @@ def figures(runs: Iterable[Played]) -> list[Source]:
 
 
 def interval(hits: int, of: int) -> tuple[float, float] | None:
-    """Wilson's: where the true rate lies, with 95 % confidence."""
+    """Wilson's 95 % confidence interval of a rate."""
     if not of:
         return None
     rate, spread = hits / of, _Z * _Z / of
@@ -101,7 +101,7 @@ def _source(name: str, runs: Sequence[Played]) -> Source:
 
 
 class _Cut(Struct, frozen=True, kw_only=True):
-    """What became of one run."""
+    """The result for one run."""
 
     run: Played
     at: int | None

@@ -1,4 +1,4 @@
-"""Recorded runs of any agent, one JSON object a line: `{source, id, steps: [{action, observation, …}]}`."""
+"""Recorded runs of any agent, one JSON object per line, as values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _GZIP = b"\x1f\x8b"
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """What an agent did, and what came of it."""
+    """What an agent did, and the result."""
 
     action: str
     observation: str
     reward: float | None = None
-    """A score from 0 to 1, where there was one."""
+    """A score from 0 to 1, if there was one."""
     attempt: int | None = None
-    """The number of the fresh start that this step belongs to, where there were several."""
+    """The number of the fresh start that this step belongs to, if there were several."""
 
 
 class Trajectory(Struct, frozen=True, kw_only=True):
@@ -34,11 +34,13 @@ class Trajectory(Struct, frozen=True, kw_only=True):
     source: str
     id: str
     steps: tuple[Step, ...]
+    agent: str = ""
+    """Who did it, if known; runs of the same agent can be learnt from."""
     success: bool | None = None
     terminal_loop: bool | None = None
-    """It failed, and its last three or more steps had all been seen before in it."""
+    """Whether it failed after repeating three or more earlier steps at its end."""
     terminal_loop_onset: int | None = None
-    """The first step of that tail."""
+    """The first step of that repetition."""
 
     @property
     def attempts(self) -> list[tuple[int, int, int]]:
@@ -63,8 +65,8 @@ class Line(NamedTuple):
 
 
 def lines(path: Path) -> Iterator[Line]:
-    """The lines that hold something, from a plain or a gzipped file."""
-    with _complaining(path), path.open("rb") as file:
+    """The lines that are not empty, from a plain or a gzipped file."""
+    with _readable(path), path.open("rb") as file:
         packed = file.peek(2)[:2] == _GZIP
         # A GzipFile reads like any binary file, which typeshed does not know.
         text: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]  # it reads
@@ -74,7 +76,7 @@ def lines(path: Path) -> Iterator[Line]:
 
 
 def parse(line: bytes, number: int, path: str) -> Trajectory:
-    """The run in that line, or a sentence about what is wrong with it."""
+    """The run in that line; raises an error that says what is wrong with it."""
     try:
         return json.decode(line, type=Trajectory)
     except (ValidationError, NotJson, UnicodeDecodeError, RecursionError) as error:
@@ -85,7 +87,7 @@ def parse(line: bytes, number: int, path: str) -> Trajectory:
 
 
 @contextmanager
-def _complaining(path: Path) -> Iterator[None]:
+def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, zlib.error) as error:

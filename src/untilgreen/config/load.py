@@ -1,4 +1,4 @@
-"""From file, profile, environment and flags to one spec; the later layer wins."""
+"""One spec from file, profile, environment and flags; later layers win."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from untilgreen.config.ceiling import add_ceiling
-from untilgreen.config.find import find, read
-from untilgreen.config.layers import Layers, Source
-from untilgreen.config.parse import parse
+from untilgreen.config.checks.parse import parse
+from untilgreen.config.max_iterations import add_ceiling, lift_ceiling
 from untilgreen.config.profiles import Profiles, split
-from untilgreen.config.schema import Spec, SpecFile
-from untilgreen.config.written import assignment, value_of
+from untilgreen.config.sources.find import find, read
+from untilgreen.config.sources.from_text import assignment, value_of
+from untilgreen.config.sources.layers import Layers, Source
+from untilgreen.config.spec.schema import Spec, SpecFile
 from untilgreen.errors import ConfigError, nearest
 
 PREFIX = "UNTILGREEN_"
-SETTINGS = frozenset({"STATE_DIR", "AGENTS_DIR", "CONFIG", "PROFILE", "DEBUG", "ASCII", "PLAIN"})
-"""Variables that people set and that are no keys of the spec."""
+SETTINGS = frozenset(
+    {"STATE_DIR", "FLEET", "SERVER_TOKEN", "AGENTS_DIR", "CONFIG", "PROFILE", "DEBUG", "ASCII", "PLAIN"}
+)
+"""Variables for users that are not keys of the spec."""
 NEWS = frozenset(f"NEWS_{name}" for name in ("KIND", "RUN", "TASK", "TEXT", "OUTCOME", "COMMAND"))
 MARKS = frozenset({"INSIDE", "TREE", "USAGE_FILE", "AGENT_SESSION"}) | NEWS
-"""Variables that a run sets for what it starts."""
+"""Variables that a run sets for the processes it starts."""
 ARMED = frozenset({"CRASH_AT"})
 """Variables that only tests set."""
 FLAGS = Source("the command line")
@@ -29,7 +31,7 @@ FLAGS = Source("the command line")
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a user asked for, before the spec is looked at."""
+    """What the user asked for, before the spec is read."""
 
     start: Path
     config: Path | None = None
@@ -39,17 +41,17 @@ class Request:
     sets: Sequence[str] = ()
     task: str | None = None
     taskless: bool = False
-    """Whether the spec is only looked at, so that nothing has to be wanted."""
+    """Whether the spec is only shown, so no task is needed."""
     env: Mapping[str, str] = field(default_factory=dict)
     search: bool = True
-    """Whether the spec of the directory is looked for, where none is named."""
+    """Whether to look for the directory's spec if none is named."""
     given: Given | None = None
-    """What stands in place of a file, such as the plan of another run; then no file is looked for."""
+    """Values instead of a file, such as the plan of another run; then no file is read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """Values that are no file, who says them, and the directory their paths are relative to."""
+    """Values that do not come from a file, their source, and the directory that their paths start from."""
 
     values: Mapping[str, Any]
     name: str
@@ -58,18 +60,18 @@ class Given:
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
-    """A spec, where each of its values came from, and the directory its paths are relative to."""
+    """A spec, the source of each value, and the directory that its paths start from."""
 
     spec: Spec
     layers: Layers
     base: Path
     path: Path | None
     written: Mapping[str, Any] = field(default_factory=dict)
-    """All that the file says, its profiles included."""
+    """The whole content of the file, profiles included."""
 
 
 def load(request: Request) -> Loaded:
-    """Read every source and check the whole."""
+    """Read every source and check the result."""
     given = request.given
     path, shown = _spec_file(request) if given is None else (None, "")
     layers, profiles = Layers(), Profiles({}, Source(""))
@@ -86,13 +88,14 @@ def load(request: Request) -> Loaded:
     sets = [_add_set(layers, written) for written in request.sets]
     if request.max_iterations is not None:
         add_ceiling(layers, request.max_iterations, spared=sets)
+    lift_ceiling(layers)
     base = given.base if given else path.parent if path else request.start.absolute()
     spec = parse(layers, _task(request, layers, base), needed=not request.taskless)
     return Loaded(spec=spec, layers=layers, base=base, path=path, written=written)
 
 
 def _spec_file(request: Request) -> tuple[Path | None, str]:
-    """The file, absolute, and how errors call it."""
+    """The absolute path, and the name that errors use."""
     from_env = request.env.get(f"{PREFIX}CONFIG")
     if request.config is not None:
         return _expanded(request.config).absolute(), str(request.config)
@@ -107,7 +110,7 @@ def _spec_file(request: Request) -> tuple[Path | None, str]:
 def _expanded(path: Path) -> Path:
     try:
         return path.expanduser()
-    except RuntimeError:  # nobody of that name has a home
+    except RuntimeError:  # no such user
         return path
 
 
@@ -116,7 +119,7 @@ def _add_profile(layers: Layers, profiles: Profiles, request: Request) -> None:
     if not name:
         return
     if name not in profiles.tables:
-        said = "" if request.profile else f", which {PREFIX}PROFILE asks for"
+        said = "" if request.profile else f" (from {PREFIX}PROFILE)"
         way_out = nearest(name, profiles.tables) if profiles.tables else f"Add [profiles.{name}] to the spec."
         raise ConfigError(f"There is no profile {name!r}{said}. {way_out}")
     for values, source in profiles.layers(name):
@@ -124,7 +127,7 @@ def _add_profile(layers: Layers, profiles: Profiles, request: Request) -> None:
 
 
 def _add_environment(layers: Layers, env: Mapping[str, str]) -> None:
-    """`UNTILGREEN_LIMITS__COST` is the key limits.cost; a variable that is set to nothing is not set."""
+    """`UNTILGREEN_LIMITS__COST` is the key limits.cost; an empty variable counts as not set."""
     for variable, text in sorted(env.items()):
         name = variable.removeprefix(PREFIX)
         if name == variable or name in SETTINGS | MARKS | ARMED or not text:
@@ -133,7 +136,7 @@ def _add_environment(layers: Layers, env: Mapping[str, str]) -> None:
         if path[0] not in SpecFile.__struct_fields__:
             keys = [*SETTINGS, *(key.upper() for key in SpecFile.__struct_fields__)]
             close = nearest(variable, [PREFIX + key for key in keys])
-            raise ConfigError(f"The variable {variable} is no key of the spec. {close}")
+            raise ConfigError(f"The variable {variable} doesn't match any spec key. {close}")
         layers.set(path, value_of(path, text), Source(f"the variable {variable}"))
 
 
@@ -145,10 +148,10 @@ def _add_set(layers: Layers, written: str) -> Source:
 
 
 def _task(request: Request, layers: Layers, base: Path) -> str | None:
-    """What was asked for on the spot, or the content of `task_file`."""
+    """The task of the request, or the content of `task_file`."""
     if request.task is not None:
         if not request.task.strip():
-            raise ConfigError("The task that was given is empty. Say what is wanted, or give no task there.")
+            raise ConfigError("The task is empty. Describe what you want done.")
         return request.task
     name = layers.values.get("task_file")
     if not isinstance(name, str) or "task" in layers.values:
@@ -158,8 +161,11 @@ def _task(request: Request, layers: Layers, base: Path) -> str | None:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise layers.error(
-            ("task_file",), f"task_file = {name!r} can't be read: {why}. Correct it, or give the task itself."
+            ("task_file",),
+            f"task_file = {name!r} can't be read: {why}. Correct the path, or give the task itself.",
         ) from error
     if not text.strip():
-        raise layers.error(("task_file",), f"task_file = {name!r} is empty. Say in it what is wanted.")
+        raise layers.error(
+            ("task_file",), f"task_file = {name!r} is empty. Describe in it what you want done."
+        )
     return text

@@ -1,4 +1,4 @@
-"""Profiles of a spec file: values under a name, which may build on another profile."""
+"""Profiles: named sets of values in a spec file; a profile may extend another one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from untilgreen.config.layers import Layers, Source
-from untilgreen.config.parse import PROFILES, check
+from untilgreen.config.checks.every_error import raise_all
+from untilgreen.config.checks.parse import PROFILES, wrong_in
+from untilgreen.config.sources.layers import Layers, Source
 from untilgreen.errors import ConfigError, nearest
 
 EXTENDS = "extends"
@@ -15,27 +16,29 @@ EXTENDS = "extends"
 
 @dataclass(frozen=True)
 class Profiles:
-    """The tables below `[profiles]`, and the file they stand in."""
+    """The tables below `[profiles]`, and their file."""
 
     tables: Mapping[str, Mapping[str, Any]]
     source: Source
 
     def chain(self, name: str) -> list[str]:
-        """The profile and those it extends; the one that was asked for comes last."""
+        """The profile and those it extends; the requested one comes last."""
         chain = [name]
         while (wanted := self.tables[chain[0]].get(EXTENDS)) is not None:
             if not isinstance(wanted, str):
                 raise self._error(chain[0], f"must be the name of one profile, not {wanted!r}.")
             if wanted not in self.tables:
-                raise self._error(chain[0], f"names no profile: {wanted!r}. {nearest(wanted, self.tables)}")
+                raise self._error(
+                    chain[0], f"is not the name of a profile: {wanted!r}. {nearest(wanted, self.tables)}"
+                )
             if wanted in chain:
                 circle = " → ".join([*reversed(chain), wanted])
-                raise self._error(chain[0], f"goes in a circle: {circle}. Remove one of them.")
+                raise self._error(chain[0], f"is circular: {circle}. Remove one of them.")
             chain.insert(0, wanted)
         return chain
 
     def layers(self, name: str) -> Iterator[tuple[dict[str, Any], Source]]:
-        """What the profile adds, beginning with the one that is furthest away."""
+        """What the profile adds, beginning with the most distant one that it extends."""
         for each in self.chain(name):
             values = {key: value for key, value in self.tables[each].items() if key != EXTENDS}
             prefix = (*self.source.prefix, PROFILES, each)
@@ -47,20 +50,21 @@ class Profiles:
 
 
 def split(values: Mapping[str, Any], source: Source) -> tuple[dict[str, Any], Profiles]:
-    """What holds for every run of a file, and its profiles; all of them are checked, chosen or not."""
+    """The common values of a file, and its profiles; all are checked, chosen or not."""
     common = {key: value for key, value in values.items() if key != PROFILES}
     tables = values.get(PROFILES, {})
     _check_tables(tables, source)
     profiles = Profiles(tables, source)
     alone = Layers()
     alone.add(common, source)
-    check(alone)
+    wrong = wrong_in(alone)
     for name in tables:
         both = Layers()
         both.add(common, source)
         for inner, place in profiles.layers(name):
             both.add(inner, place)
-        check(both)
+        wrong += wrong_in(both)
+    raise_all(wrong)
     return common, profiles
 
 

@@ -1,4 +1,4 @@
-"""What a run gets when its spec does not say otherwise, and what a strategy brings along."""
+"""What a run gets when its spec does not set it, and what a strategy brings along."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from untilgreen.core.detectors.errors import Errors
 from untilgreen.core.detectors.noop import Noop
 from untilgreen.core.detectors.similar import Similar
 from untilgreen.core.detectors.stall import Stall
-from untilgreen.core.model import CLAIM_GATE, GateSpec, Promise
-from untilgreen.core.rules import Detector
 from untilgreen.core.strategies.ralph import Ralph
+from untilgreen.core.values.model import CLAIM_GATE, GateSpec, Promise
+from untilgreen.core.values.rules import Detector
 from untilgreen.errors import ConfigError
 
 DETECTORS = ("cycle", "similar", "stall", "errors", "claims", "noop")
 
 
 def default_detectors() -> tuple[Detector, ...]:
-    """One of each."""
+    """One of each kind."""
     return Cycle(), Similar(), Stall(), Errors(), Claims(), Noop()
 
 
@@ -40,17 +40,17 @@ def promise_of(strategy: object, text: str | None) -> Promise | None:
     else:
         promise = Promise(text=text)
     if not promise.text.strip() or "\n" in promise.text:
-        raise ConfigError(f"promise = {promise.text!r} must be some words on one line, for example 'DONE'.")
+        raise ConfigError(f"promise = {promise.text!r} must be one line of text, for example 'DONE'.")
     return promise
 
 
 def with_claim(gates: Sequence[GateSpec], promise: Promise | None) -> tuple[GateSpec, ...]:
-    """A promise is one more required gate, in a stage behind all that look at the work."""
+    """Add the promise as one more required gate, in a stage after all gates that look at the work."""
     if promise is None:
         if not any(gate.required for gate in gates):
-            what = "None of the gates is required, and there is" if gates else "There is no gate and"
+            what = "No gate is required, and there is" if gates else "There is no gate and"
             raise ConfigError(
-                f"{what} no promise, so nothing could ever say that the task is done. "
+                f"{what} no promise, so the task could never count as done. "
                 "Add a gate (--gate 'pytest -q') or a promise (--promise DONE)."
             )
         return tuple(gates)

@@ -1,7 +1,7 @@
-"""Runs from Python: `await untilgreen.run(…)`, its synchronous twin, and a handle on a run under way.
+"""Runs from Python: `await untilgreen.run(…)`, its synchronous twin, and a handle on a run in progress.
 
-Names mean what they mean in a spec. Where a program has an object of its own it gives that instead: an agent,
-a gate, a strategy, a detector, a workspace.
+Names mean the same as in a spec. Instead of a name, a program can pass its own object: an agent, a gate, a
+strategy, a detector, a workspace.
 """
 
 from __future__ import annotations
@@ -16,31 +16,34 @@ import anyio
 from msgspec.structs import asdict, replace
 
 from untilgreen.config.load import Request, load
-from untilgreen.config.written import gates_from
-from untilgreen.core.brief import Brief, compose
-from untilgreen.core.limits import Limits
-from untilgreen.core.rules import Detector, Strategy
-from untilgreen.core.state import RunState
-from untilgreen.engine.bus import Listener
-from untilgreen.engine.drive import Own, start
-from untilgreen.engine.files import Watcher
-from untilgreen.engine.handle import Handle, Ride, driven
-from untilgreen.engine.seat import TERMINAL, UNATTENDED
-from untilgreen.engine.store import Store
-from untilgreen.engine.wiring import plan_of
+from untilgreen.config.sources.from_text import gates_from
+from untilgreen.core.briefing.brief import Brief, compose
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.rules import Detector, Strategy
+from untilgreen.core.values.state import RunState
+from untilgreen.engine.driving.drive import DriveOptions
+from untilgreen.engine.driving.handle import Handle, drive_in_background
+from untilgreen.engine.driving.start import start
+from untilgreen.engine.loop.bus import Listener
+from untilgreen.engine.loop.seat import TERMINAL, UNATTENDED
+from untilgreen.engine.store.artifacts import Watcher
+from untilgreen.engine.store.runs import Store
+from untilgreen.engine.wiring.plan import objects_for, plan_of
+from untilgreen.engine.worktree.place import Premises
+from untilgreen.engine.worktree.premises import GivenWorkspace, Known, LocalPremises, ignore
 from untilgreen.errors import ConfigError
-from untilgreen.plugins import Kind, registry
 from untilgreen.plugins.kinds import CONTRACTS
+from untilgreen.plugins.registry import Kind, registry
 from untilgreen.ports import Agent, Gate, Notifier, Workspace
 
 Table: TypeAlias = Mapping[str, Any]
 """A table as a spec has it, such as `{"use": "hybrid", "base": 3}`."""
 BriefWriter: TypeAlias = Callable[[RunState, str], str]
-"""Gets the state and what the agent would be told, and gives what it is told."""
+"""Takes the state and the composed brief, and returns the brief for the agent."""
 
 
 class Options(TypedDict, total=False):
-    """What `running` takes, for the two that hand it on."""
+    """What `running` takes, for the two functions that pass it on."""
 
     agent: Required[str | Table | Agent | Sequence[str | Table | Agent]]
     gates: Sequence[str | Gate] | Mapping[str, str | Table | Gate]
@@ -61,13 +64,11 @@ class Options(TypedDict, total=False):
     warn: Callable[[str], None]
 
 
-UNGUARDED = (
-    "integrity copies trees out of a git repository, which a workspace object of your own need not have."
-)
+UNGUARDED = "integrity needs a git repository, which a workspace object of your own may not have."
 
 
 async def run(task: str, **options: Unpack[Options]) -> RunState:
-    """Keep an agent working until its gates are green; the state tells how it ended."""
+    """Keep an agent working until its gates are green; the returned state says how it ended."""
     async with running(task, **options) as handle:
         return await handle.result()
 
@@ -97,22 +98,21 @@ async def running(
     spec: str | Path | None = None,
     answers: bool = False,
     state_dir: str | Path | None = None,
-    warn: Callable[[str], None] = lambda sentence: None,
+    warn: Callable[[str], None] = ignore,
 ) -> AsyncIterator[Handle]:
-    """A run beside the body of the block, which is left when both are done.
+    """Drive a run beside the body of the block, which ends when both are done.
 
     `gates` are commands, `name=command`, or objects; a mapping names them. `workspace` is a directory, a
     table such as `{"mode": "worktree"}`, or an object. `brief` may rewrite what the agent is told. `settings`
-    has any other key of a spec, and `spec` names a file to build upon; without it only the arguments count.
+    has any other key of a spec, and `spec` names a file to start from; without it only the arguments count.
     With `answers`, questions wait for `handle.answer`; otherwise their default happens.
     """
     with ExitStack() as lent:
         flags: dict[str, Any] = {**(settings or {})}
         flags["agents"] = [_part(lent, "agent", each) for each in _several(agent)]
         flags["gates"] = {**flags.get("gates", {}), **_gates(lent, gates)}
-        for key, value in (("promise", promise), ("labels", labels), ("limits", _limits(limits))):
-            if value:
-                flags[key] = value
+        asked = {"promise": promise, "labels": labels, "limits": _limits(limits)}
+        flags |= {key: value for key, value in asked.items() if value}
         if strategy is not None:
             flags["strategy"] = _part(lent, "strategy", strategy)
         if detectors is not None:
@@ -120,22 +120,15 @@ async def running(
         if notify:
             flags["notify"] = [_part(lent, "notifier", each) for each in notify]
         root = _place(flags, workspace, warn)
-        own = Own(
-            workspace=workspace if isinstance(workspace, Workspace) else None,
-            compose=None if brief is None else partial(_rewritten, brief),
-        )
-        named = None if spec is None else Path(spec)
-        request = Request(start=root, config=named, flags=flags, task=task, search=False)
         store = Store(None if state_dir is None else Path(state_dir))
-        folder = await start(plan_of(load(request), root), store, warn=warn, own=own)
-        ride = Ride(
-            seat=TERMINAL if answers else UNATTENDED,
-            listeners=() if on_event is None else (on_event,),
-            watchers=() if on_activity is None else (on_activity,),
-            warn=warn,
-            own=own,
-        )
-        async with driven(folder, store, ride) as handle:
+        named = None if spec is None else Path(spec)
+        loaded = load(Request(start=root, config=named, flags=flags, task=task, search=False))
+        known, own = Known(objects=objects_for(loaded)), isinstance(workspace, Workspace)
+        plan = plan_of(loaded, root, known.objects)
+        record = await start(plan, store, known, warn=warn, given_workspace=own)
+        options = _options(on_event, on_activity, brief, warn, known)
+        premises, seat = _premises(store, workspace, options, known), TERMINAL if answers else UNATTENDED
+        async with drive_in_background(record, premises, seat, options) as handle:
             yield handle
 
 
@@ -150,27 +143,45 @@ async def resuming(
     on_activity: Watcher | None = None,
     answers: bool = False,
     state_dir: str | Path | None = None,
-    warn: Callable[[str], None] = lambda sentence: None,
+    warn: Callable[[str], None] = ignore,
 ) -> AsyncIterator[Handle]:
-    """Go on with a run that was left, wherever it stands; `run` is its id, the beginning of it, or `@last`.
+    """Continue an interrupted run from wherever it stopped; `run` is its id, the beginning of it, or `@last`.
 
     `objects` are those that it was started with, in the same order, since a journal can't hold them.
     """
     store = Store(None if state_dir is None else Path(state_dir))
-    own_place = workspace if isinstance(workspace, Workspace) else None
-    place = own_place.root if own_place else Path(str(workspace or "."))
+    place = workspace.root if isinstance(workspace, Workspace) else Path(str(workspace or "."))
     with ExitStack() as lent:
         for thing in objects:
             _part(lent, _kind_of(thing), thing)
-        ride = Ride(
-            seat=TERMINAL if answers else UNATTENDED,
-            listeners=() if on_event is None else (on_event,),
-            watchers=() if on_activity is None else (on_activity,),
-            warn=warn,
-            own=Own(workspace=own_place, compose=None if brief is None else partial(_rewritten, brief)),
-        )
-        async with driven(store.find(run, place), store, ride) as handle:
+        known = Known()
+        options = _options(on_event, on_activity, brief, warn, known)
+        premises, seat = _premises(store, workspace, options, known), TERMINAL if answers else UNATTENDED
+        async with drive_in_background(store.find(run, place), premises, seat, options) as handle:
             yield handle
+
+
+def _options(
+    on_event: Listener | None,
+    on_activity: Watcher | None,
+    brief: BriefWriter | None,
+    warn: Callable[[str], None],
+    known: Known,
+) -> DriveOptions:
+    return DriveOptions(
+        listeners=() if on_event is None else (on_event,),
+        watchers=() if on_activity is None else (on_activity,),
+        compose=None if brief is None else partial(_rewritten, brief),
+        warn=warn,
+        objects=known.objects,
+    )
+
+
+def _premises(store: Store, workspace: object, options: DriveOptions, known: Known) -> Premises:
+    if isinstance(workspace, Workspace):
+        return GivenWorkspace(workspace, store)
+    watchers = tuple(options.watchers)
+    return LocalPremises(store, known, warn=options.warn, watchers=watchers)
 
 
 def _kind_of(thing: object) -> Kind:
@@ -178,7 +189,7 @@ def _kind_of(thing: object) -> Kind:
         if callable(getattr(thing, contract.method, None)):
             return kind
     methods = ", ".join(contract.method for contract in CONTRACTS.values())
-    raise ConfigError(f"{thing!r} is no part of a run. It needs one of these methods: {methods}.")
+    raise ConfigError(f"{thing!r} is not a part of a run. It needs one of these methods: {methods}.")
 
 
 def _rewritten(write: BriefWriter, state: RunState) -> Brief:
@@ -187,7 +198,7 @@ def _rewritten(write: BriefWriter, state: RunState) -> Brief:
 
 
 def _part(lent: ExitStack, kind: Kind, given: object) -> str | Table:
-    """A name or a table as it is; an object gets a name for as long as the run is driven."""
+    """A name or a table unchanged; an object gets a name while the run is driven."""
     if isinstance(given, str | Mapping):
         return given
     return lent.enter_context(registry.lent(kind, given))
@@ -204,7 +215,7 @@ def _gates(lent: ExitStack, given: Sequence[str | Gate] | Mapping[str, str | Tab
     if isinstance(given, Mapping):
         return {name: _gate(lent, gate) for name, gate in given.items()}
     if isinstance(given, str):
-        raise ConfigError(f"gates = {given!r} is one text. Write a list: gates=[{given!r}].")
+        raise ConfigError(f"gates = {given!r} is a single text. Write a list: gates=[{given!r}].")
     found = gates_from([each for each in given if isinstance(each, str)])
     for gate in (each for each in given if not isinstance(each, str)):
         table = _gate(lent, gate)
@@ -219,7 +230,7 @@ def _gate(lent: ExitStack, gate: str | Table | Gate) -> dict[str, Any]:
 
 
 def _limits(limits: Limits | Table | None) -> dict[str, Any]:
-    """What was set; a field that is as usual is left to the spec that is built upon."""
+    """The limits that were set; a field with its default is left to the base spec."""
     if limits is None or isinstance(limits, Mapping):
         return dict(limits or {})
     usual = asdict(Limits())
@@ -240,8 +251,8 @@ def _place(
         return Path(workspace or ".").resolve()
     asked = flags.get("integrity")
     if asked is not None and asked.get("enabled", True):
-        raise ConfigError(f"integrity can't be had here: {UNGUARDED} Leave it out of the settings.")
+        raise ConfigError(f"integrity is not available here: {UNGUARDED} Remove it from the settings.")
     if asked is None:
-        warn(f"Weakened tests are not found out in this run: {UNGUARDED}")
-    flags["integrity"] = {"enabled": False}
+        warn(f"Weakened tests are not detected in this run: {UNGUARDED}")
+    flags["integrity"] = flags["clean_room"] = {"enabled": False}
     return workspace.root.resolve()

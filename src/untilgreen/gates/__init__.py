@@ -1,1 +1,14 @@
-"""Gates: the checks that decide whether the work is done, whatever the agent says."""
+"""Gates: the checks that decide whether the work is done.
+
+command     A shell command: its output or its report names the findings and decides with the exit code.
+output/     From what a tool printed or wrote to findings.
+integrity/  Whether anything that gates read was weakened: the originals go into a copy, and gates run there.
+levels/     Verification in levels, each on top of the one below: contract, tests, black box, sanity.
+judge       Another model reads the task and the diff.
+approval    People answer while the run waits for them.
+ci          The checks that GitHub ran on a pushed commit, read through `gh`.
+
+In: `engine` creates gates through the plugin table and calls `check` with a CheckContext.
+Out: `core` values, `ports`, `process` to run commands, `errors`; no gate knows the engine or another room.
+Authors of gates import Finding, Verdict and CheckContext from `untilgreen`.
+"""

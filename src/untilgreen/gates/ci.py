@@ -1,23 +1,24 @@
-"""The checks of a pushed commit, as GitHub has them, asked through `gh`."""
+"""The checks that GitHub ran on a pushed commit, read through `gh`."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 import anyio
 import msgspec
 from anyio import current_time
 from msgspec import Struct
 
-from untilgreen.core.model import Finding, Verdict
-from untilgreen.core.units import duration, show_duration
+from untilgreen.core.values.model import Finding, Verdict
+from untilgreen.core.values.option_checks import about
+from untilgreen.core.values.units import duration, show_duration
 from untilgreen.errors import ConfigError
-from untilgreen.ports import Site
+from untilgreen.ports import CheckContext
 from untilgreen.process.run import Ran, run
-from untilgreen.process.sandbox import outside
+from untilgreen.process.sandbox.bubblewrap import path_outside
 from untilgreen.process.start import shell
 
 MOST_PAGES = 20
@@ -39,35 +40,39 @@ class _Checks(Struct, frozen=True):
 
 
 class Unanswered(Exception):
-    """GitHub could not be asked; the text says why."""
+    """GitHub could not be asked; the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CiGate:
-    """Passes when every check of the commit succeeds; what is pending is waited for."""
+    """Passes when every check of the commit succeeds; waits for pending ones."""
 
-    commit: str = "HEAD"
-    push: str | None = None
-    """A command that commits and pushes what is there, where somebody else does not."""
-    checks: list[str] = field(default_factory=list)
-    """Only these checks count; all by default."""
-    accept: list[Conclusion] = field(default_factory=lambda: list[Conclusion](["skipped", "neutral"]))
-    """Conclusions that are as good as success."""
-    appear: float | str = "5m"
-    """How long checks may take to appear at all."""
-    poll: float | str = "15s"
+    commit: Annotated[str, about("The commit to ask about: a branch, a tag or an id.")] = "HEAD"
+    push: Annotated[
+        str | None, about("A command that commits and pushes the files, unless something else does.")
+    ] = None
+    checks: Annotated[list[str], about("Only these checks count; empty: all of them.")] = field(
+        default_factory=list
+    )
+    accept: Annotated[
+        list[Conclusion], about('Conclusions as good as success; default: "skipped" and "neutral".')
+    ] = field(default_factory=lambda: list[Conclusion](["skipped", "neutral"]))
+    appear: Annotated[float | str, about("How long checks may take to appear, such as 5m.")] = "5m"
+    poll: Annotated[float | str, about("How often to ask, such as 15s.")] = "15s"
 
     def __post_init__(self) -> None:
-        """Read the durations once, so that a wrong one is said before a run starts."""
+        """Check the durations before a run starts."""
         for key in ("appear", "poll"):
             duration(getattr(self, key), f"ci: {key}")
         if not self.commit.strip() or self.commit.startswith("-"):
-            raise ConfigError(f"ci: commit = {self.commit!r} names no commit. Write a branch, tag or id.")
+            raise ConfigError(
+                f"ci: commit = {self.commit!r} does not name a commit. Use a branch, a tag or an id."
+            )
 
-    async def check(self, workspace: Site) -> Verdict:
-        """Push where asked, see that the commit is what was worked on, and wait for its checks."""
+    async def check(self, workspace: CheckContext) -> Verdict:
+        """Push if asked to, make sure the commit holds the current files, and wait for its checks."""
         if shutil.which("gh") is None:
-            return _error("gh", "There is no program 'gh'. Install the GitHub CLI and run `gh auth login`.")
+            return _error("gh", "gh is not installed. Install the GitHub CLI and run `gh auth login`.")
         trouble = ""
         try:
             commit, trouble = await self._pushed(workspace)
@@ -76,30 +81,30 @@ class CiGate:
             return _error("ci", f"{trouble} {error}".strip())
         return self._verdict(checks)
 
-    async def _pushed(self, site: Site) -> tuple[str, str]:
-        """The commit, and why the push failed; that does no harm where the commit holds the files already."""
+    async def _pushed(self, context: CheckContext) -> tuple[str, str]:
+        """The commit, and why the push failed, which is harmless if the commit already has the files."""
         trouble = ""
         if self.push is not None:
             try:
-                await _asked(shell(self.push), site, "The command of `push` failed")
+                await _asked(shell(self.push), context, "The command of `push` failed")
             except Unanswered as error:
                 trouble = str(error)
-        found = await _asked(["git", "rev-parse", f"{self.commit}^{{commit}}"], site, "There is no commit")
+        found = await _asked(["git", "rev-parse", f"{self.commit}^{{commit}}"], context, "There is no commit")
         commit = found.stdout.strip()
-        tree = await _asked(["git", "rev-parse", f"{commit}^{{tree}}"], site, "The commit has no tree")
-        if site.snapshot and tree.stdout.strip() != site.snapshot:
+        tree = await _asked(["git", "rev-parse", f"{commit}^{{tree}}"], context, "The commit has no tree")
+        if context.snapshot and tree.stdout.strip() != context.snapshot:
             raise Unanswered(
-                f"{trouble} Commit {commit[:12]} does not hold the files that are here, so its checks say "
-                "nothing on them. Commit and push them, for example with "
+                f"{trouble} Commit {commit[:12]} does not contain the current files, so its checks say "
+                "nothing about them. Commit and push them, for example with "
                 '`push = "git commit -am wip && git push"`.'
             )
         return commit, trouble
 
-    async def _concluded(self, site: Site, commit: str) -> list[Check]:
-        """Poll until nothing is pending; the gate's own time limit ends it otherwise."""
+    async def _concluded(self, context: CheckContext, commit: str) -> list[Check]:
+        """Poll until nothing is pending, or until the gate's time limit."""
         started = current_time()
         while True:
-            checks = await self._listed(site, commit)
+            checks = await self._listed(context, commit)
             late = current_time() - started > duration(self.appear)
             there = {check.name for check in checks}.issuperset(self.checks)
             if checks and (there or late) and all(check.status == "completed" for check in checks):
@@ -112,11 +117,11 @@ class CiGate:
                 )
             await anyio.sleep(duration(self.poll))
 
-    async def _listed(self, site: Site, commit: str) -> list[Check]:
+    async def _listed(self, context: CheckContext, commit: str) -> list[Check]:
         found: list[Check] = []
         for page in range(1, MOST_PAGES + 1):
             path = f"repos/{{owner}}/{{repo}}/commits/{commit}/check-runs?per_page=100&page={page}"
-            told = await _page(path, site)
+            told = await _page(path, context)
             found += told.check_runs
             if not told.check_runs or len(found) >= told.total_count:
                 break
@@ -138,8 +143,8 @@ class CiGate:
         return Verdict(status="fail", score=len(good) / len(checks), findings=tuple(findings), excerpt=lines)
 
 
-async def _page(path: str, site: Site) -> _Checks:
-    ran = await _asked(["gh", "api", path], site, "GitHub did not answer (log in with `gh auth login`)")
+async def _page(path: str, context: CheckContext) -> _Checks:
+    ran = await _asked(["gh", "api", path], context, "GitHub did not answer (log in with `gh auth login`)")
     return told(ran.stdout)
 
 
@@ -148,22 +153,22 @@ def told(answer: str) -> _Checks:
     try:
         return msgspec.json.decode(answer, type=_Checks)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise Unanswered(f"The answer of `gh api` can't be read: {error}.") from error
+        raise Unanswered(f"Can't read the answer of `gh api`: {error}.") from error
 
 
-async def _asked(argv: list[str], site: Site, what: str) -> Ran:
-    ran = await run(argv, cwd=site.root, env={**site.env, **_beside(site)}, note=site.tree)
+async def _asked(argv: list[str], context: CheckContext, what: str) -> Ran:
+    ran = await run(argv, cwd=context.root, env={**context.env, **_beside(context)}, note=context.tree)
     if not ran.ok:
         raise Unanswered(f"{what}: {(ran.stderr or ran.stdout).strip()[-500:] or ran.ending}.")
     return ran
 
 
-def _beside(site: Site) -> dict[str, str]:
-    """Who asks from outside of a sandbox asks with no program that lies inside of it."""
-    if site.walls is None:
+def _beside(context: CheckContext) -> dict[str, str]:
+    """Outside a sandbox, never start a program from inside it."""
+    if context.sandbox is None:
         return {}
-    places = [mount.path for mount in site.walls.mounts if mount.way == "write"]
-    return {"PATH": outside(os.environ.get("PATH", os.defpath), places)}
+    places = [mount.path for mount in context.sandbox.mounts if mount.way == "write"]
+    return {"PATH": path_outside(os.environ.get("PATH", os.defpath), places)}
 
 
 def _error(what: str, why: str) -> Verdict:

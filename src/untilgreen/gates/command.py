@@ -1,45 +1,57 @@
-"""A line of shell as a gate: its exit code rules, its report or its output says what is wrong."""
+"""A shell command as a gate: its report or output names the findings, and both decide with the exit code."""
 
 from __future__ import annotations
 
-import re
 import signal
 import time
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path, PurePath
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from anyio import to_thread
 
-from untilgreen.core.excerpt import EXCERPT_BYTES, trim
-from untilgreen.core.fingerprint import fingerprint
-from untilgreen.core.model import Finding, Status, Verdict
-from untilgreen.core.standing import out_of_time
+from untilgreen.core.briefing.excerpt import EXCERPT_BYTES, trim
+from untilgreen.core.scoring.gate_health import out_of_time
+from untilgreen.core.values.fingerprint import output_fingerprint
+from untilgreen.core.values.model import SILENT, Finding, Status, ToolCount, Verdict
+from untilgreen.core.values.units import several
 from untilgreen.errors import ConfigError, nearest
-from untilgreen.gates.recognise import errors_in, recognise
-from untilgreen.gates.reports import FORMATS, Report
-from untilgreen.gates.reports.trouble import Unusable
-from untilgreen.gates.seen import NO_TESTS, Seen, distinct, gist, no_tests
-from untilgreen.gates.text import plain, seen_from
-from untilgreen.ports import Site
-from untilgreen.process.run import Ran
+from untilgreen.gates.output.plain_text import plain, relative_to
+from untilgreen.gates.output.recognise import errors_in, recognise_all
+from untilgreen.gates.output.report_files import FORMATS, Report
+from untilgreen.gates.output.tool_result import (
+    NO_TESTS,
+    BadReport,
+    ToolResult,
+    distinct,
+    first_lines,
+    no_tests,
+)
+from untilgreen.ports import CheckContext
+from untilgreen.process.run import TOO_MUCH, Ran
 from untilgreen.process.run import run as run_to_its_end
 from untilgreen.process.start import CannotStart, shell
+from untilgreen.regex import regex
 
 CANNOT_RUN = "cannot-run"
+DISK_LIMIT = "disk-limit"
 REPORT = "report"
-BARE = ("ended by ", "exit code ")
-"""How ids begin where all that is known is how the command ended."""
+ALL_SKIPPED = "all-skipped"
+BARE = ("ended by ", SILENT)
+"""The prefix of ids when only the exit status is known."""
 
-_NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+_NO_PROGRAM = {126: ("permission denied", "Make it executable"), 127: ("command not found", "Install it")}
+"""By the shell's exit code for a program that it could not start."""
 _NOTHING_COLLECTED = 5
 _SIGNALLED = 128
-_TEST_RUNNER = re.compile(r"(?:^|[\s/;&|(])(pytest|py\.test|unittest)(?=$|[\s;&|)])")
+_MISSING_PROGRAM = regex(r"([^\s:]{1,300}): (?:command )?(?:not found|[Pp]ermission denied)$")
+_TEST_RUNNER = regex(r"(?:^|[\s/;&|(])(pytest|py\.test|unittest)(?=$|[\s;&|)])")
 
 
 @dataclass(frozen=True)
 class CommandGate:
-    """Passes when a line of shell ends with the expected exit code."""
+    """Passes when a shell command exits with the expected code."""
 
     keeps_time: ClassVar[bool] = True
 
@@ -48,21 +60,25 @@ class CommandGate:
     expect: int = 0
     env: dict[str, str] = field(default_factory=dict)
     report: str | None = None
-    """Where the command writes a report, a path or a pattern seen from `cwd`."""
+    """Where the command writes a report: a path or a pattern, relative to `cwd`."""
     cwd: str | None = None
-    """Where the command runs, seen from the workspace's root."""
+    """Where the command runs, relative to the workspace's root."""
+    believe: Literal["output", "exit-code"] = "output"
+    """What decides: "output" also fails on recognised failures with exit code 0, "exit-code" ignores them."""
+    allow_skipped: bool = False
+    """Whether the gate may be green where every test was skipped."""
 
     def __post_init__(self) -> None:
         if not self.run.strip() or "\0" in self.run:
-            raise ConfigError("A command gate needs a command to run. Write it as `run`.")
+            raise ConfigError("A command gate needs a command. Set `run`.")
         suffix = PurePath(self.report).suffix if self.report is not None else ".xml"
         if suffix not in FORMATS:
             raise ConfigError(
-                f"The report {self.report!r} is in no known format: its name ends in {suffix!r}. "
+                f"The report {self.report!r} has an unknown format: its name ends in {suffix!r}. "
                 f"{nearest(suffix, FORMATS)}"
             )
 
-    async def check(self, workspace: Site) -> Verdict:
+    async def check(self, workspace: CheckContext) -> Verdict:
         cwd = workspace.root / (self.cwd or "")
         report = None if self.report is None else Report(pattern=self.report, cwd=cwd, root=workspace.root)
         env = {"PYTHONDONTWRITEBYTECODE": "1", **self.env, **workspace.env}
@@ -78,120 +94,174 @@ class CommandGate:
                 keep=workspace.output,
                 seconds=workspace.seconds,
                 note=workspace.tree,
-                walls=workspace.walls,
+                sandbox=workspace.sandbox,
+                view=workspace.view,
             )
-        except Unusable as trouble:
+        except BadReport as trouble:
             return Verdict(status="error", findings=(_report_finding(self.report, trouble),))
         except CannotStart as error:
             return Verdict(status="error", findings=(Finding(id=CANNOT_RUN, message=str(error)),))
+        if ran.full:
+            message = f"The command was {TOO_MUCH}. Raise the limit, or write less."
+            return Verdict(status="error", findings=(Finding(id=DISK_LIMIT, message=message),))
         if ran.late:
             return await to_thread.run_sync(_judge_late, ran, workspace, abandon_on_cancel=True)
         return await to_thread.run_sync(
-            self._judge, ran, report, since, workspace.root, abandon_on_cancel=True
+            self._judge, ran, report, since, workspace.seen_root, abandon_on_cancel=True
         )
 
     def _judge(self, ran: Ran, report: Report | None, since: int, root: Path) -> Verdict:
-        """The verdict on a command that has ended; reads files, so it is no work for the event loop."""
+        """The verdict on a command that has ended; reads files, so it runs in a thread."""
         text = plain(ran.stdout)
-        told = seen_from(root)(text)
+        told = relative_to(root)(text)
         reported, trouble = _reported(report, since)
-        printed = recognise(told)
-        nothing = any(seen is not None and seen.no_tests for seen in (reported, printed))
-        status = self._status(ran.status, trouble=trouble is not None, nothing=nothing)
+        printed = recognise_all(told)
+        nothing = any(result is not None and result.no_tests for result in (reported, *printed[:1]))
+        despite = self._despite(ran.status, (reported, *printed))
+        skipped = self._all_skipped((reported, *printed))
+        status = self._status(
+            ran.status, trouble=trouble is not None, red=nothing or bool(despite or skipped)
+        )
         findings: tuple[Finding, ...] = ()
         if status != "pass":
-            found = complaints(reported, printed, told)
+            found = findings_in(reported, printed, told)
             findings = self._findings(ran, found, trouble, text, nothing=nothing)
+            if despite and not findings:
+                findings = (Finding(id="failed", message=despite),)
+            if skipped is not None and status == "fail" and ran.status == self.expect:
+                findings = distinct([skipped, *findings])
         return Verdict(
             status=status,
-            score=self._score(status, reported, printed),
+            score=self._score(status, (reported, *printed)),
             findings=findings,
-            digest="" if findings or status == "pass" else fingerprint(told),
-            excerpt=trim(text, EXCERPT_BYTES),
+            tools=_counts(reported, printed) if self.expect == 0 else (),
+            digest="" if findings or status == "pass" else output_fingerprint(told),
+            excerpt=trim(f"{despite}\n{text}" if despite else text, EXCERPT_BYTES),
             duration=ran.seconds,
         )
 
-    def _status(self, code: int, *, trouble: bool, nothing: bool) -> Status:
+    def _despite(self, code: int, results: Sequence[ToolResult | None]) -> str:
+        """Failures hidden by exit code 0, as with `|| true`, a pipe or a faked exit; else empty."""
+        if code != 0 or self.expect != 0 or self.believe == "exit-code":
+            return ""
+        bad = next((result for result in results if result is not None and result.failed), None)
+        if bad is None:
+            return ""
+        what = several(bad.failed, "failed test" if bad.total else "error")
+        return f"exit code 0, but {what} ({bad.tool})"
+
+    def _all_skipped(self, results: Sequence[ToolResult | None]) -> Finding | None:
+        """Tests that never ran prove nothing."""
+        counted = [result for result in results if result is not None and result.total]
+        if self.allow_skipped or self.expect != 0 or not counted or any(each.countable for each in counted):
+            return None
+        told = f"{counted[0].tool} skipped every test ({counted[0].total})."
+        message = f"{told} Run them, or set allow_skipped = true on the gate."
+        return Finding(id=ALL_SKIPPED, message=message)
+
+    def _status(self, code: int, *, trouble: bool, red: bool) -> Status:
         if code != self.expect:
-            return "error" if code in (_NOT_EXECUTABLE, _NOT_FOUND) else "fail"
+            return "error" if code in _NO_PROGRAM else "fail"
         if trouble:
             return "error"
-        return "fail" if nothing else "pass"
+        return "fail" if red else "pass"
 
-    def _score(self, status: Status, reported: Seen | None, printed: Seen | None) -> float:
-        """Tests passed of those there are, where tests were counted and success means that they pass."""
+    def _score(self, status: Status, results: Sequence[ToolResult | None]) -> float:
+        """The share of tests that passed, if tests were counted and success means that they pass."""
         if status == "pass":
             return 1.0
-        counted = reported if reported is not None and reported.total else printed
+        counted = next((result for result in results if result is not None and result.total), None)
         return counted.score if counted is not None and status == "fail" and self.expect == 0 else 0.0
 
     def _findings(
-        self, ran: Ran, complaints: tuple[Finding, ...], trouble: Finding | None, text: str, *, nothing: bool
+        self, ran: Ran, findings: tuple[Finding, ...], trouble: Finding | None, text: str, *, nothing: bool
     ) -> tuple[Finding, ...]:
         code = ran.status
         first: list[Finding] = []
-        if code != self.expect and code in (_NOT_EXECUTABLE, _NOT_FOUND):
+        if code != self.expect and code in _NO_PROGRAM:
             first.append(_could_not_run(code, text))
         elif trouble is not None and code == self.expect:
             first.append(trouble)
         runner = _TEST_RUNNER.search(self.run)
-        if nothing and not any(finding.id == NO_TESTS for finding in complaints):
+        if nothing and not any(finding.id == NO_TESTS for finding in findings):
             first.append(no_tests("The command"))
-        elif code == _NOTHING_COLLECTED != self.expect and runner and not complaints:
+        elif code == _NOTHING_COLLECTED != self.expect and runner and not findings:
             first.append(no_tests(runner[1]))
-        found = [*first, *complaints]
+        found = [*first, *findings]
         if not found:
             found += _bare_ending(ran, text)
         return distinct([*found, trouble] if trouble is not None else found)
 
 
-def _judge_late(ran: Ran, site: Site) -> Verdict:
-    """A command that ran out of time has said something until then, and maybe where it hangs."""
+def _judge_late(ran: Ran, context: CheckContext) -> Verdict:
+    """A command that timed out may have printed findings before, or where it hangs."""
     text = plain(ran.stdout)
-    told = seen_from(site.root)(text)
-    said = complaints(None, recognise(told), told)
+    told = relative_to(context.seen_root)(text)
+    printed = recognise_all(told)
+    said = findings_in(None, printed, told)
     return Verdict(
         status="error",
-        findings=distinct([out_of_time(site.seconds or 0), *said]),
+        findings=distinct([out_of_time(context.seconds or 0), *said]),
+        tools=_counts(None, printed),
         excerpt=trim(text, EXCERPT_BYTES),
         duration=ran.seconds,
     )
 
 
-def complaints(reported: Seen | None, printed: Seen | None, text: str) -> tuple[Finding, ...]:
-    """The report knows best, then the tool's own words, then any place in a file that is called an error."""
-    for seen in (reported, printed):
-        if seen is not None and seen.findings:
-            return seen.findings
-    located = errors_in(text) if printed is not None else None  # who saw nothing at all saw no place either
+def findings_in(reported: ToolResult | None, printed: Sequence[ToolResult], text: str) -> tuple[Finding, ...]:
+    """Findings of the report; otherwise of every tool; otherwise any file and line reported as an error."""
+    if reported is not None and reported.findings:
+        return reported.findings
+    first, others = printed[:1], printed[1:]
+    failing = [*first, *(result for result in others if result.failed)]
+    found = distinct(finding for result in failing for finding in result.findings)
+    if found or not printed:
+        return found  # `recognise_all` looked for places already
+    located = errors_in(text)
     return located.findings if located is not None else ()
 
 
-def _reported(report: Report | None, since: int) -> tuple[Seen | None, Finding | None]:
+def _counts(reported: ToolResult | None, printed: Sequence[ToolResult]) -> tuple[ToolCount, ...]:
+    """What each tool counted; a test report also stands for the runner's output."""
+    results = list(printed)
+    if reported is not None and reported.total:
+        results = [reported, *(result for result in printed if not result.total)]
+    return tuple(
+        ToolCount(
+            tool=result.tool,
+            passed=result.passed,
+            failed=result.failed,
+            total=result.countable,
+            uncounted=result.uncounted,
+        )
+        for result in results
+        if result.counts
+    )
+
+
+def _reported(report: Report | None, since: int) -> tuple[ToolResult | None, Finding | None]:
     if report is None:
         return None, None
     try:
         return report.read(since), None
-    except Unusable as trouble:
+    except BadReport as trouble:
         return None, _report_finding(report.pattern, trouble)
 
 
-def _report_finding(pattern: str | None, trouble: Unusable) -> Finding:
+def _report_finding(pattern: str | None, trouble: BadReport) -> Finding:
     return Finding(id=REPORT, message=f"The report {pattern!r} {trouble}")
 
 
 def _could_not_run(code: int, text: str) -> Finding:
-    words = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "it said nothing")
-    fault = "is not there" if code == _NOT_FOUND else "can't be executed"
-    message = (
-        f"What the command wants to run {fault} (exit code {code}): {gist(words)}. "
-        "Install it, or correct the gate's `run`."
-    )
-    return Finding(id=CANNOT_RUN, message=message)
+    last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+    missing = _MISSING_PROGRAM.search(last)
+    said = missing[1] if missing else first_lines(last) or f"exit code {code}"
+    fault, fix = _NO_PROGRAM[code]
+    return Finding(id=CANNOT_RUN, message=f"{fault}: {said}. {fix}, or change the gate's `run`.")
 
 
 def _bare_ending(ran: Ran, text: str) -> list[Finding]:
-    """A killed command may not have said why, and a silent one has said nothing at all."""
+    """The finding for a command that was killed or printed nothing."""
     number = -ran.status if ran.status < 0 else ran.status - _SIGNALLED
     if number in set(signal.Signals):
         name = signal.Signals(number).name

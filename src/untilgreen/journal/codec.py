@@ -1,20 +1,20 @@
-"""Events as lines of a journal, chained by hashes so that a change of any bit is noticed.
+"""Encodes events as lines, chained by hashes so that any changed bit is noticed.
 
-Line 1 says the format: `{"format":"untilgreen-journal/1","hash":"…"}`. Every further line is one event:
-`{"seq":N,"event":{…},"hash":"…"}`. A hash covers the hash before it and all of its line that stands before
-`,"hash":`, so `b2sum --length=128` can check a journal, too.
+Line 1 is the format: `{"format":"untilgreen-journal/1","hash":"…"}`. Every further line is one event:
+`{"seq":N,"event":{…},"hash":"…"}`. A hash covers the hash before it and its line up to `,"hash":`, so
+`b2sum --length=128` can check a journal too.
 """
 
 from __future__ import annotations
 
-import re
 from hashlib import blake2b
 
 import msgspec
 from msgspec import Struct
 
-from untilgreen.core.events import Event
+from untilgreen.core.values.events import Event
 from untilgreen.errors import JournalDamaged, JournalError, UserError
+from untilgreen.regex import regex
 
 FORMAT = "untilgreen-journal/1"
 
@@ -22,12 +22,12 @@ _FAMILY = FORMAT.rpartition("/")[0] + "/"
 _HASH_BYTES = 16
 _SEAL = b',"hash":"%b"}'
 _SEAL_SIZE = len(_SEAL % bytes(2 * _HASH_BYTES))
-_SEALED = re.compile(rb',"hash":"[0-9a-f]{%d}"\}' % (2 * _HASH_BYTES))
-_KEEP = "Put back a copy of the file that was made before, or start a new run."
+_SEALED = regex(rb',"hash":"[0-9a-f]{%d}"\}' % (2 * _HASH_BYTES))
+_KEEP = "Restore the file from a backup, or start a new run."
 
 
 class End(Struct, frozen=True, kw_only=True):
-    """Where a journal ends: how many events and bytes it has, and its newest hash."""
+    """Where a journal ends: its number of events and bytes, and its latest hash."""
 
     seq: int = 0
     size: int = 0
@@ -35,7 +35,7 @@ class End(Struct, frozen=True, kw_only=True):
 
     @property
     def line(self) -> int:
-        """The number of the line that comes next."""
+        """The number of the next line."""
         return self.seq + 2 if self.size else 1
 
 
@@ -53,7 +53,7 @@ _lines = msgspec.json.Decoder(_Line)
 
 
 def encode(event: Event, end: End) -> tuple[bytes, End]:
-    """The bytes that put one more event behind that end, and the end after it."""
+    """The bytes that append an event at that end, and the new end."""
     data = b""
     if not end.size:
         data, end = _closed(b'{"format":"%b"' % FORMAT.encode(), end)
@@ -62,9 +62,9 @@ def encode(event: Event, end: End) -> tuple[bytes, End]:
 
 
 def decode(data: bytes, end: End = End(), *, name: str = "the journal") -> tuple[list[Event], End]:  # noqa: B008 - frozen
-    """The events in what follows an end, and where they end; what is behind that is torn.
+    """The events after an end, and the new end; anything after that is a torn line.
 
-    A last line without its newline never happened. Every other line has to be what was written.
+    A last line without its newline never happened. Every other line must be exactly as written.
     """
     *lines, tail = data.split(b"\n")
     seq, size, head, events = end.seq, end.size, end.head, []
@@ -83,19 +83,19 @@ def decode(data: bytes, end: End = End(), *, name: str = "the journal") -> tuple
 
 
 def seal(head: str) -> bytes:
-    """How the line with this hash ends, but for the newline."""
+    """How the line with this hash ends, without the newline."""
     return _SEAL % head.encode()
 
 
 def _written(event: Event) -> bytes:
-    """The event as JSON that can be read back: better to fail now than when the run is resumed."""
+    """The event as JSON, checked to be readable: better to fail now than when the run is resumed."""
     kind = type(event).__name__
     try:
         text = msgspec.json.encode(event)
         _lines.decode(b'{"seq":0,"event":%b}' % text)
     except (TypeError, ValueError, msgspec.MsgspecError, UserError, RecursionError) as error:
         raise JournalError(
-            f"The event {kind} can't be kept in the journal: {error}. Mend whatever made its values."
+            f"The event {kind} can't be written to the journal: {error}. Fix the plugin that made its values."
         ) from error
     return text
 
@@ -111,7 +111,7 @@ def _hash(body: bytes, before: str) -> str:
 
 
 def _checked(line: bytes, here: End, name: str) -> str:
-    """The hash of a line that is what was written."""
+    """Check a line against the chain, and return its hash."""
     expected = _hash(line[:-_SEAL_SIZE], here.head)
     if line[-_SEAL_SIZE:] != seal(expected):
         raise _damaged(here, name, f"it should end with the hash {expected}")
@@ -119,7 +119,7 @@ def _checked(line: bytes, here: End, name: str) -> str:
 
 
 def _opened(line: bytes, here: End, name: str) -> str:
-    """The hash of the first line, where it has a format that can be read."""
+    """Check the first line and its format, and return its hash."""
     try:
         written = _headers.decode(line).format
     except (ValueError, RecursionError) as error:
@@ -133,23 +133,23 @@ def _opened(line: bytes, here: End, name: str) -> str:
 
 
 def _read(line: bytes, here: End, name: str) -> Event:
-    """The event of a line whose hash is right; what can't be understood then was written by others."""
+    """The event of a line whose hash is right; if it can't be read, a newer version wrote it."""
     try:
         read = _lines.decode(line)
     except (msgspec.ValidationError, UserError) as error:
         raise JournalError(
-            f"Line {here.line} of {name} is intact and has an event that this untilgreen does not know: "
+            f"Line {here.line} of {name} is intact but contains an event that this untilgreen does not know: "
             f"{error}. A newer untilgreen wrote it: update to read it."
         ) from error
     except (ValueError, RecursionError) as error:
         raise _damaged(here, name, f"it should be JSON ({error})") from error
     if read.seq != here.seq + 1:
-        raise _damaged(here, name, f"it should have the number {here.seq + 1} and has {read.seq}")
+        raise _damaged(here, name, f"it should have number {here.seq + 1}, but has {read.seq}")
     return read.event
 
 
 def _check_tail(tail: bytes, here: End, name: str) -> None:
-    """A torn line stops short. One that goes on where its newline should be was damaged."""
+    """A torn line is incomplete. One that continues where its newline should be was damaged."""
     for found in _SEALED.finditer(tail):
         if found.end() < len(tail) and found[0] == seal(_hash(tail[: found.start()], here.head)):
             raise _damaged(here, name, "it should end with a newline")

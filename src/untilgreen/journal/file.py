@@ -1,4 +1,4 @@
-"""A journal in a file: one line for each event, on the disk before anything else happens."""
+"""The journal file: one line per event, on disk before anything else happens."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from untilgreen.core.events import Event, RunFinished
-from untilgreen.crash import passing
+from untilgreen.core.values.events import Event, RunFinished
+from untilgreen.crash_points import passing
 from untilgreen.errors import JournalError
 from untilgreen.journal.codec import End, decode, encode, seal
-from untilgreen.journal.disk import read
-from untilgreen.journal.durable import sync_folder
+from untilgreen.journal.folder_changes import FolderChanges
+from untilgreen.journal.fsync import sync_folder
+from untilgreen.journal.reader import read
 
-POLL_SECONDS = 0.1
+LOOK_SECONDS = 1.0
+"""How often a follower polls: not every file system reports what others write."""
 
 
 class FileJournal:
     """The events of one run, in a file that only one process at a time may write to."""
 
     def __init__(self, path: Path, end: End | None = None) -> None:
-        """The file comes into being with the first event; `end` is where the events that are known end."""
+        """The file is created with the first event; `end` is the end of the events already known."""
         self.path = path
         self._end = end
         self._wrote = False
@@ -34,7 +36,7 @@ class FileJournal:
 
     @property
     def head(self) -> str:
-        """The newest hash, as far as this object has written or read; it stands for all events so far."""
+        """The latest hash this object has written or read; it covers all events so far."""
         return (self._end or self._read(End())[1]).head
 
     async def append(self, event: Event) -> None:
@@ -47,25 +49,26 @@ class FileJournal:
 
     async def follow(self, after: int = 0) -> AsyncIterator[Event]:
         end = End()
-        while True:
-            read = end.seq
-            events, end = await to_thread.run_sync(self._read, end)
-            for position, event in enumerate(events, read):
-                if position >= after:
-                    yield event
-                if isinstance(event, RunFinished):
-                    return
-            await anyio.sleep(POLL_SECONDS)
+        with FolderChanges(self.path.parent) as changes:
+            while True:
+                read = end.seq
+                events, end = await to_thread.run_sync(self._read, end)
+                for position, event in enumerate(events, read):
+                    if position >= after:
+                        yield event
+                    if isinstance(event, RunFinished):
+                        return
+                await changes.wait(LOOK_SECONDS)
 
     def _events(self) -> list[Event]:
-        """Read all. Who folds these events and then writes builds on them, so their end is remembered."""
+        """Read all events and remember their end: later writes build on them."""
         events, end = self._read(End())
         if not self._wrote:
             self._end = end
         return events
 
     def _read(self, end: End) -> tuple[list[Event], End]:
-        """What stands behind that end."""
+        """The events after that end."""
         return read(self.path, end)
 
     def _append(self, event: Event) -> None:
@@ -80,14 +83,14 @@ class FileJournal:
                 self._write(file, data, end)
         except OSError as error:
             raise JournalError(
-                f"{self.path} can't be written: {error.strerror}. Mend that and resume the run; "
+                f"{self.path} can't be written: {error.strerror}. Fix that and resume the run; "
                 "what was recorded before is safe."
             ) from error
         self._end, self._wrote = after, True
         passing("append", "after", type(event).__name__)
 
     def _check_end(self, file: FileIO, end: End) -> None:
-        """The file must end where it was left; only a torn line may be behind that when writing begins."""
+        """The file must end where we left it; only a torn line may follow when writing begins."""
         last = seal(end.head) + b"\n" if end.size else b""
         file.seek(end.size - len(last))
         found = file.read(len(last))
@@ -100,7 +103,7 @@ class FileJournal:
         file.truncate(end.size)
 
     def _write(self, file: FileIO, data: bytes, end: End) -> None:
-        """All of it, on the disk, or nothing."""
+        """Write all of it to disk, or nothing."""
         try:
             if file.write(data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -114,12 +117,12 @@ class FileJournal:
             self._refuse("Another process wrote to it at the same time.")
 
     def _take_back(self, file: FileIO, end: End) -> None:
-        """What was written half must not stand in the way of the next event."""
+        """Remove a half-written event, so the next one can follow."""
         try:
             file.truncate(end.size)
             os.fsync(file.fileno())
         except OSError:
-            self._refusal = self._sentence("An event was written half and could not be taken back.")
+            self._refusal = self._sentence("An event was half written and could not be removed.")
 
     def _refuse(self, why: str) -> None:
         self._refusal = self._sentence(why)
@@ -127,7 +130,7 @@ class FileJournal:
 
     def _sentence(self, why: str) -> str:
         return (
-            f"{self.path} is not as this process left it. {why} Resume the run to go on from what is there."
+            f"{self.path} can no longer be written by this process. {why} Resume the run to continue from it."
         )
 
 
@@ -136,5 +139,5 @@ def _private(path: str, flags: int) -> int:
 
 
 def _going_on(path: str, flags: int) -> int:
-    """A journal that has gone is not begun again in the middle."""
+    """Without O_CREAT: a journal that is gone must not be started again in the middle."""
     return os.open(path, flags & ~os.O_CREAT)

@@ -1,4 +1,4 @@
-"""A journal that lives as long as its object: for tests, and for runs that nobody wants to keep."""
+"""A journal that lives as long as its object, for tests and runs that need no record."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Sequence
 import anyio
 from anyio.lowlevel import checkpoint
 
-from untilgreen.core.events import Event, RunFinished
+from untilgreen.core.values.events import Event, RunFinished
 from untilgreen.journal.codec import End, decode, encode
 
 
 class MemoryJournal:
-    """Keeps what a file would give back, so that an event which can't be kept fails here, too."""
+    """Keeps what a file would return, so an event that can't be written fails here too."""
 
     def __init__(self) -> None:
         self._events: list[Event] = []
@@ -21,7 +21,7 @@ class MemoryJournal:
 
     @property
     def head(self) -> str:
-        """The newest hash; the same as in a file with the same events."""
+        """The latest hash; the same as in a file with the same events."""
         return self._end.head
 
     async def append(self, event: Event) -> None:

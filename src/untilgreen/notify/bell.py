@@ -1,25 +1,23 @@
-"""The terminal's own bell, for who sits in another window."""
+"""The terminal's bell, for when you are in another window."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from untilgreen.core.events import Event
-from untilgreen.core.state import RunState
-from untilgreen.notify.news import USUAL, known, news
+from untilgreen.core.values.events import Event
+from untilgreen.core.values.state import RunState
+from untilgreen.notify.messages import USUAL, Wanted, known, news
 
 BELL = "\a"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bell:
-    """Rings the terminal that the run is driven from; where there is none, nothing rings."""
+    """Rings the bell of the terminal that drives the run; does nothing without a terminal."""
 
-    on: Sequence[str] = USUAL
-    """Which news are worth it."""
+    on: Wanted = USUAL
 
     def __post_init__(self) -> None:
         known(self.on, "bell")
@@ -30,9 +28,9 @@ class Bell:
 
 
 def to_terminal(text: str) -> bool:
-    """Write to stderr where it is a terminal, else to the one that this process belongs to, if any.
+    """Write to stderr if it is a terminal, else to the process's controlling terminal, if it has one.
 
-    A hook's own streams are read by its agent, so its terminal has to be asked for by name.
+    A hook's streams are read by its agent, so its terminal has to be opened by name.
     """
     if sys.stderr.isatty():
         sys.stderr.write(text)
@@ -46,7 +44,7 @@ def to_terminal(text: str) -> bool:
         return False
     try:
         return os.write(terminal, text.encode()) > 0
-    except OSError:  # one that is held by Ctrl-S would keep us waiting
+    except OSError:  # a terminal held by Ctrl-S would block us
         return False
     finally:
         os.close(terminal)

@@ -1,4 +1,4 @@
-"""The five kinds of plugin: what each must be able to do, and those that ship with untilgreen."""
+"""The five kinds of plugin: the method that each must have, and the plugins that ship with untilgreen."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Kind = Literal["strategy", "detector", "gate", "agent", "notifier"]
 
 
 class Contract(Struct, frozen=True, kw_only=True):
-    """The one method that a kind asks for."""
+    """The one method that a kind of plugin must have."""
 
     method: str
     arguments: tuple[str, ...]
     protocol: str
-    """Where the contract is written down; as text, because this layer does not know the ports."""
+    """Where the contract is defined; as text, because this layer can't import the ports."""
     awaited: bool
     """Whether the engine awaits what the method returns."""
 
@@ -31,17 +31,17 @@ CONTRACTS: Mapping[Kind, Contract] = {
     "strategy": Contract(
         method="decide",
         arguments=("state", "signals"),
-        protocol="untilgreen.core.rules.Strategy",
+        protocol="untilgreen.core.values.rules.Strategy",
         awaited=False,
     ),
     "detector": Contract(
-        method="detect", arguments=("state",), protocol="untilgreen.core.rules.Detector", awaited=False
+        method="detect", arguments=("state",), protocol="untilgreen.core.values.rules.Detector", awaited=False
     ),
     "gate": Contract(
         method="check", arguments=("workspace",), protocol="untilgreen.ports.Gate", awaited=True
     ),
     "agent": Contract(
-        method="work", arguments=("brief", "desk"), protocol="untilgreen.ports.Agent", awaited=True
+        method="work", arguments=("brief", "context"), protocol="untilgreen.ports.Agent", awaited=True
     ),
     "notifier": Contract(
         method="notify", arguments=("event", "state"), protocol="untilgreen.ports.Notifier", awaited=True
@@ -66,13 +66,14 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
     },
     "gate": {
         "command": "untilgreen.gates.command:CommandGate",
-        "levels": "untilgreen.gates.levels:LevelsGate",
+        "levels": "untilgreen.gates.levels.gate:LevelsGate",
         "ci": "untilgreen.gates.ci:CiGate",
         "judge": "untilgreen.gates.judge:JudgeGate",
         "approval": "untilgreen.gates.approval:ApprovalGate",
     },
     "agent": {
         "command": "untilgreen.agents.command:CommandAgent",
+        "acp": "untilgreen.agents.acp.agent:Acp",
         "claude": "untilgreen.agents.claude:Claude",
         "codex": "untilgreen.agents.codex:Codex",
         "opencode": "untilgreen.agents.opencode:OpenCode",
@@ -84,14 +85,17 @@ BUILT_IN: Mapping[Kind, Mapping[str, str]] = {
     },
     "notifier": {
         "bell": "untilgreen.notify.bell:Bell",
+        "desktop": "untilgreen.notify.desktop:Desktop",
         "command": "untilgreen.notify.command:CommandNotifier",
         "webhook": "untilgreen.notify.webhook:Webhook",
+        "apprise": "untilgreen.notify.apprise:Apprise",
+        "traces": "untilgreen.notify.traces:Traces",
     },
 }
 
 
 def contract_of(kind: Kind) -> Contract:
-    """What this kind asks for; the kind may come from a command line, so it is looked up with care."""
+    """The contract of a kind; the kind may come from the command line, so a wrong one is an error."""
     if kind not in CONTRACTS:
         raise ConfigError(f"There is no kind of plugin called {kind!r}. {nearest(kind, CONTRACTS)}")
     return CONTRACTS[kind]

@@ -1,7 +1,7 @@
-"""What a child prints: whole on disk up to a cap, its two ends in memory, and its lines to whoever listens.
+"""A child's output: on disk up to a cap, both ends in memory, and line by line to a listener.
 
-Each of the three takes the bytes as they come and needs a bounded amount of memory, however long the output
-and however long a line.
+Each of the three takes bytes as they come and uses a bounded amount of memory, however long the output or
+a line.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from untilgreen.core.secrets import Secrets, Strainer
+from untilgreen.core.values.secrets import Secrets, Strainer
 
 KEPT_BYTES = 64_000_000
-"""The most that one file keeps of an output."""
+"""How much of an output one file keeps."""
 ENDS_BYTES = 1_000_000
-"""The most that is handed back as text."""
+"""How much is returned as text."""
 LONGEST_LINE = 1_000_000
 _COPY_BYTES = 1 << 20
 
 
 def left_out(count: int) -> str:
-    """How every cut is said."""
+    """The note in place of omitted output."""
     return f"[… {count:,} bytes left out …]"
 
 
-class Kept:
-    """A file with all of an output; past the cap its middle is dropped, and the file says so.
+class CappedFile:
+    """A file with an output; past the cap its middle is dropped, and the file says so.
 
-    The first half goes into the file as it comes. What follows circles through a second file beside it, which
-    is appended in its order at the end: memory holds nothing of it.
+    The first half is written as it comes. The rest goes through a ring buffer in a second file, which is
+    appended in order at the end.
     """
 
     def __init__(self, path: Path, cap: int = KEPT_BYTES) -> None:
@@ -44,7 +44,7 @@ class Kept:
         self._file = _private(path)
 
     def take(self, chunk: bytes) -> None:
-        """Keep what came."""
+        """Keep these bytes."""
         head, rest = chunk[: self._head_room], chunk[self._head_room :]
         if head:
             self._head_room -= len(head)
@@ -65,7 +65,7 @@ class Kept:
             rest = rest[len(piece) :]
 
     def close(self) -> None:
-        """Put the file in order."""
+        """Append the tail in order."""
         if self._ring is not None:
             dropped = self._later - self._ring_size
             oldest = self._later % self._ring_size
@@ -90,7 +90,7 @@ def _private(path: Path) -> BinaryIO:
     return open(path, "w+b", opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
-class Ends:
+class HeadAndTail:
     """The beginning and the end of an output, in memory."""
 
     def __init__(self, cap: int = ENDS_BYTES) -> None:
@@ -101,7 +101,7 @@ class Ends:
         self._dropped = 0
 
     def take(self, chunk: bytes) -> None:
-        """Remember what came, as far as there is room."""
+        """Keep what fits."""
         head, rest = chunk[: self._head_room], chunk[self._head_room :]
         self._head += head
         self._head_room -= len(head)
@@ -112,7 +112,7 @@ class Ends:
             self._dropped += excess
 
     def text(self) -> str:
-        """Both ends, with what was left out said between them; bytes that are no UTF-8 become �."""
+        """Both ends, with a note of what was left out between them; invalid UTF-8 becomes �."""
         if not self._dropped:
             return (self._head + self._tail).decode(errors="replace")
         head, tail = (end.decode(errors="replace") for end in (self._head, self._tail))
@@ -120,7 +120,7 @@ class Ends:
 
 
 class Lines:
-    """Hands an output over line by line, without the line's end; one that is too long is cut."""
+    """Passes an output to a listener line by line, without line endings; long lines are cut."""
 
     def __init__(self, listener: Callable[[str], None], longest: int = LONGEST_LINE) -> None:
         self._listener = listener
@@ -129,7 +129,7 @@ class Lines:
         self._dropped = 0
 
     def take(self, chunk: bytes) -> None:
-        """Hand over the lines that are complete now."""
+        """Pass on the lines that are complete now."""
         first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
         if first < 0:
             self._add(chunk)
@@ -141,12 +141,12 @@ class Lines:
         self._add(chunk[last + 1 :])
 
     def close(self) -> None:
-        """The output is over, so the last line is, too."""
+        """The output has ended, and so has its last line."""
         if self._open or self._dropped:
             self._hand_over()
 
     def _hand_over_all(self, lines: bytes) -> None:
-        """Most lines come many at once; as no character has an end of line in it, they decode as one."""
+        """No UTF-8 character contains a newline, so many lines can be decoded at once."""
         if len(lines) <= self._longest:
             for line in lines.decode(errors="replace").split("\n"):
                 self._listener(line.removesuffix("\r"))
@@ -169,14 +169,14 @@ class Lines:
 
 
 class Output:
-    """One stream of output, for all who may want it."""
+    """One output stream, passed to all of its consumers."""
 
     def __init__(
         self, keep: Path | None, listener: Callable[[str], None] | None, longest: int, secrets: Secrets
     ) -> None:
-        self.ends = Ends()
+        self.ends = HeadAndTail()
         self._strainer = Strainer(secrets)
-        self._kept = Kept(keep) if keep else None
+        self._kept = CappedFile(keep) if keep else None
         self._lines = Lines(listener, longest) if listener else None
 
     def __enter__(self) -> Self:
@@ -192,7 +192,7 @@ class Output:
             self._lines.close()
 
     def take(self, chunk: bytes) -> None:
-        """The next bytes, which nobody gets to see before secrets are cut out."""
+        """Take the next bytes; secrets are removed before anyone sees them."""
         self._pass_on(self._strainer.take(chunk))
 
     def _pass_on(self, chunk: bytes) -> None:

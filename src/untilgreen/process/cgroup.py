@@ -1,23 +1,25 @@
-"""A cgroup of its own for one child: what starts in it can't leave it, and dies with one write.
+"""A cgroup for one child: nothing started in it can leave, and it is killed with one write.
 
-Needs Linux 5.14, cgroup v2, and a directory that we may write to: root, a systemd user session, a delegated
-container. Elsewhere `make` gives None, and a tree is found process by process.
+Needs Linux 5.14, cgroup v2, and a cgroup directory we may write to (root, a systemd user session, a
+delegated container). Elsewhere `make` returns None, and descendants are found process by process.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 MOUNTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
 PREFIX = "untilgreen-"
+CONTROLLERS = frozenset({"memory", "pids"})
 
 
 @cache
 def home() -> Path | None:
-    """The directory of the cgroup that this process was in when it first asked."""
+    """The directory of the cgroup this process was in at the first call."""
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -29,11 +31,45 @@ def home() -> Path | None:
     return mount / inside.lstrip("/") if mount else None
 
 
-def make(mark: str) -> Path | None:
-    """A new, empty cgroup below our own; None where that can't be done."""
+def make(mark: str, limits: Mapping[str, int] | None = None) -> Path | None:
+    """Make an empty cgroup below our own, or beside it to set limits; None if that is not possible.
+
+    `limits` are the kernel's files, such as `pids.max`; if they can't be set, there are none.
+    """
     above = home()
     if above is None:
         return None
+    place = limiting(above) if limits else None
+    made = None if place is None else _make(place, mark)
+    if made is not None and all(_write(made / name, str(most)) for name, most in (limits or {}).items()):
+        _write(made / "memory.swap.max", "0")
+        return made
+    if made is not None:
+        remove(made)
+    return _make(above, mark)
+
+
+def limiting(above: Path | None) -> Path | None:
+    """Where a cgroup with limits can be made: controllers are on there, and our children may be moved."""
+    for place in () if above is None else (above, above.parent):
+        try:
+            on = set((place / "cgroup.subtree_control").read_text().split())
+        except OSError:
+            continue
+        if on >= CONTROLLERS and os.access(place / "cgroup.procs", os.W_OK):
+            return place
+    return None
+
+
+def _write(file: Path, text: str) -> bool:
+    try:
+        file.write_text(text)
+    except OSError:
+        return False
+    return True
+
+
+def _make(above: Path, mark: str) -> Path | None:
     made = above / f"{PREFIX}{mark}"
     try:
         made.mkdir(mode=0o755)
@@ -46,16 +82,12 @@ def make(mark: str) -> Path | None:
 
 
 def join(cgroup: Path, pid: int) -> bool:
-    """Put a process into it, which takes some milliseconds; whether that worked."""
-    try:
-        (cgroup / "cgroup.procs").write_text(str(pid))
-    except OSError:
-        return False
-    return True
+    """Move a process into it, which takes milliseconds; returns whether that worked."""
+    return _write(cgroup / "cgroup.procs", str(pid))
 
 
 def members(cgroup: Path) -> set[int]:
-    """Everything that runs in it and below it."""
+    """Every process in it and below it."""
     pids: set[int] = set()
     for folder, _, _ in os.walk(cgroup):
         with suppress(OSError):
@@ -64,13 +96,13 @@ def members(cgroup: Path) -> set[int]:
 
 
 def kill(cgroup: Path) -> None:
-    """End everything in it and below it, stopped processes and fresh forks included."""
+    """Kill everything in it and below it, including stopped processes and new forks."""
     with suppress(OSError):
         (cgroup / "cgroup.kill").write_text("1")
 
 
 def remove(cgroup: Path) -> bool:
-    """Take it away with all that were made below it, unless one is still in use; whether it is gone."""
+    """Remove it and all cgroups below it, unless one is still in use; returns whether it is gone."""
     with suppress(OSError):
         cgroup.rmdir()
         return True

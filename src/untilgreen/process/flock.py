@@ -1,4 +1,4 @@
-"""Locks that the system takes back when their owner dies, however it dies; never waited for here."""
+"""File locks that the system releases when their owner dies, however it dies; never waited for here."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from untilgreen.errors import UserError
 if sys.platform == "win32":
     import msvcrt
 
-    _BEHIND_THE_TEXT = 1 << 30  # a locked region can't be read by others, and the text is for others
+    _AFTER_THE_TEXT = 1 << 30  # a locked region can't be read by others, who need to read the text
 
     def lock(descriptor: int, mode: int = msvcrt.LK_NBLCK) -> bool:
-        """Lock an open file for as long as it stays open; False where somebody else holds it."""
-        os.lseek(descriptor, _BEHIND_THE_TEXT, os.SEEK_SET)
+        """Lock an open file until it is closed; False if someone else holds the lock."""
+        os.lseek(descriptor, _AFTER_THE_TEXT, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, mode, 1)
         except OSError:
@@ -24,14 +24,14 @@ if sys.platform == "win32":
         return True
 
     def is_free(descriptor: int) -> bool:
-        """Whether nobody holds it at this moment."""
+        """Whether no one holds it at this moment."""
         return lock(descriptor) and lock(descriptor, msvcrt.LK_UNLCK)
 
 else:
     import fcntl
 
     def lock(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
-        """Lock an open file for as long as it stays open; False where somebody else holds it."""
+        """Lock an open file until it is closed; False if someone else holds the lock."""
         try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -44,5 +44,5 @@ else:
         return True
 
     def is_free(descriptor: int) -> bool:
-        """An owner never shares its lock, so who can share it knows that there is no owner."""
+        """Owners take exclusive locks, so if a shared lock succeeds there is no owner."""
         return lock(descriptor, fcntl.LOCK_SH) and lock(descriptor, fcntl.LOCK_UN)

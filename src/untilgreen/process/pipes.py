@@ -1,7 +1,7 @@
-"""The ends of a child's pipes that are ours: read as the bytes come, written as far as there is room.
+"""Our ends of a child's pipes: read as bytes come, written as far as there is room.
 
-They are plain descriptors and not the streams of the event loop: those belong to a process, while a pipe may
-outlive its process in the hands of a grandchild.
+They are plain descriptors, not streams of the event loop: those belong to a process, but a grandchild can
+keep a pipe open after its process has ended.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from anyio import CancelScope, Event, current_time, to_thread, wait_readable, wait_writable
+
+from untilgreen.process.talk import Talk
 
 _READ_BYTES = 1 << 16
 _WINDOWS = os.name == "nt"  # waits for sockets only
@@ -26,9 +28,9 @@ class Pulse:
 
 @dataclass
 class Stream:
-    """One output of a child, on its way to whoever takes it.
+    """One output stream of a child, passed to a consumer.
 
-    It is not ended by cancellation from outside: while a child is being ended, its last words still count.
+    Cancellation from outside does not end it: what a child prints while it is being killed still counts.
     """
 
     handle: int
@@ -40,7 +42,7 @@ class Stream:
         self._scope = CancelScope(shield=True)
 
     async def pump(self) -> None:
-        """Carry bytes until the last holder of the pipe has closed it."""
+        """Pass bytes on until the last holder of the pipe has closed it."""
         try:
             with self._scope:
                 while chunk := await _read(self.handle):
@@ -51,7 +53,7 @@ class Stream:
             self.done.set()
 
     def stop(self) -> None:
-        """Wait for no more."""
+        """Stop waiting for more."""
         if not self.done.is_set():
             self._scope.cancel()
 
@@ -66,20 +68,53 @@ async def _read(handle: int) -> bytes:
 
 
 async def feed(handle: int, content: bytes) -> None:
-    """Write it all and close; a child that does not want to read it need not."""
+    """Write everything and close; a child may stop reading early."""
     try:
-        left = memoryview(content)
-        while left:
-            if _WINDOWS:
-                written = await to_thread.run_sync(os.write, handle, left, abandon_on_cancel=True)
-            else:
-                await wait_writable(handle)
-                written = _write_some(handle, left)
-            left = left[written:]
-    except BrokenPipeError:  # it has closed its input, which is its right
+        await _write(handle, content)
+    except BrokenPipeError:  # the child has closed its input
         pass
     finally:
         os.close(handle)
+
+
+@dataclass
+class Conversation:
+    """A child's input that is written piece by piece, until it is closed.
+
+    Like a stream, it is not ended by cancellation from outside: the last message must still reach the child.
+    """
+
+    handle: int
+    talk: Talk
+
+    def __post_init__(self) -> None:
+        self._writing = CancelScope(shield=True)
+
+    async def pump(self) -> None:
+        """Write each piece as it comes."""
+        try:
+            with self._writing:
+                async for piece in self.talk.pieces():
+                    await _write(self.handle, piece)
+        except BrokenPipeError:
+            pass
+        finally:
+            os.close(self.handle)
+
+    def stop(self) -> None:
+        """Write no more."""
+        self._writing.cancel()
+
+
+async def _write(handle: int, content: bytes) -> None:
+    left = memoryview(content)
+    while left:
+        if _WINDOWS:
+            written = await to_thread.run_sync(os.write, handle, left, abandon_on_cancel=True)
+        else:
+            await wait_writable(handle)
+            written = _write_some(handle, left)
+        left = left[written:]
 
 
 def _write_some(handle: int, left: memoryview) -> int:

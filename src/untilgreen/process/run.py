@@ -1,4 +1,4 @@
-"""Runs one command to its end, whichever end that is, and leaves nothing of it behind."""
+"""Runs one command to its end and leaves nothing of it behind."""
 
 from __future__ import annotations
 
@@ -12,19 +12,24 @@ from pathlib import Path
 
 from anyio import current_time
 
-from untilgreen.core.secrets import Secrets
-from untilgreen.ports import Walls
-from untilgreen.process.adoption import housed
+from untilgreen.core.values.secrets import Secrets
+from untilgreen.ports import RoomView, Sandbox
 from untilgreen.process.capture import LONGEST_LINE, Output
-from untilgreen.process.note import forget
+from untilgreen.process.disk_watch import DiskWatch
 from untilgreen.process.pipes import Pulse, Stream
 from untilgreen.process.start import start
-from untilgreen.process.watch import Watch
+from untilgreen.process.subreaper import adopting_orphans
+from untilgreen.process.supervise import Supervisor
+from untilgreen.process.talk import Talk
+from untilgreen.process.tree_note import forget
 
 GRACE_SECONDS = 2.0
-"""How long a tree may take to follow SIGINT, and then SIGTERM, before it is killed."""
+"""How long a process tree gets after SIGINT, and again after SIGTERM, before it is killed."""
 LINGER_SECONDS = 2.0
-"""How long what a finished command left running may go on writing to its output."""
+"""How long processes left by a finished command may keep writing to its output."""
+
+
+TOO_MUCH = "ended since it wrote more to the disk than sandbox.disk allows"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,23 +41,27 @@ class Ran:
     stdout: str = ""
     stderr: str = ""
     stalled: bool = False
-    """Whether it was ended because it had been silent for too long."""
+    """Whether it was killed after too long a silence."""
     late: bool = False
-    """Whether it was ended because its time was over."""
+    """Whether it was killed because its time was up."""
+    full: bool = False
+    """Whether it was ended because it wrote more to the disk than its sandbox may."""
     seconds: float = 0.0
     leftovers: tuple[int, ...] = ()
-    """Processes that outlived the command and were ended."""
+    """Processes that outlived the command and were killed."""
     survivors: tuple[int, ...] = ()
-    """Processes that could not be ended: another user's, or stuck in the kernel."""
+    """Processes that could not be killed: another user's, or stuck in the kernel."""
 
     @property
     def ok(self) -> bool:
-        """Whether it ended by itself and with exit code 0."""
-        return self.status == 0 and not self.stalled and not self.late
+        """Whether it ended by itself with exit code 0."""
+        return self.status == 0 and not self.stalled and not self.late and not self.full
 
     @property
     def ending(self) -> str:
         """The status in words."""
+        if self.full:
+            return TOO_MUCH
         if self.status >= 0:
             return f"exit code {self.status}"
         try:
@@ -66,7 +75,7 @@ async def run(
     *,
     cwd: Path,
     env: Mapping[str, str] | None = None,
-    stdin: bytes | None = None,
+    stdin: bytes | Talk | None = None,
     merge: bool = False,
     keep: Path | None = None,
     keep_errors: Path | None = None,
@@ -79,16 +88,18 @@ async def run(
     grace: float = GRACE_SECONDS,
     linger: float = LINGER_SECONDS,
     fence: bool = True,
-    walls: Walls | None = None,
+    sandbox: Sandbox | None = None,
+    view: RoomView | None = None,
 ) -> Ran:
-    """Run a command (without a shell; `start.shell` makes one) in a session of its own.
+    """Run a command (without a shell; `start.shell` makes one) in its own session.
 
-    `env` comes on top of our own variables. `merge` sends errors to the output, in order. `keep` and
-    `keep_errors` are files for all of it, written anew. After `silence` seconds without output the command
-    counts as stalled and is ended, and after `seconds` in all as late. `note` tells a later driver what runs.
-    On cancellation the tree is ended, its last words are kept, and the cancellation goes on; that takes at
-    most twice `grace`, and some seconds for what resists. `fence=False` does without a cgroup. `walls` are
-    the sandbox that it runs in; then only some of our variables come along.
+    `env` is added to our own variables. `stdin` is its whole input, or a conversation. `merge` sends
+    errors to the output, in order. `keep` and `keep_errors` are files for the full output, overwritten.
+    After `silence` seconds without output the command counts as stalled and is ended, and after `seconds` in
+    total as late. `note` tells a later driver what is running. On cancellation the process tree is ended, its
+    last output is kept, and the cancellation continues; that takes at most twice `grace`, plus a few seconds
+    for processes that resist. `fence=False` uses no cgroup. In a `sandbox` only some of our variables are
+    passed on. `view` shows it a room in place of the workspace.
     """
     began = current_time()
     pulse = Pulse(began)
@@ -96,12 +107,12 @@ async def run(
     with ExitStack() as stack:
         output = stack.enter_context(Output(keep, on_line, longest_line, secrets))
         errors = stack.enter_context(Output(keep_errors, on_error_line, longest_line, secrets))
-        begin = partial(start, argv, cwd=cwd, env=env or {}, walls=walls)
+        begin = partial(start, argv, cwd=cwd, env=env or {}, sandbox=sandbox, view=view)
         child = await begin(has_input=stdin is not None, merge=merge, note=note, fence=fence)
         sinks = zip(child.ours[1:], (output, errors), strict=False)
         streams = [Stream(handle, sink.take, pulse) for handle, sink in sinks]
-        stack.enter_context(housed())
-        watch = Watch(
+        stack.enter_context(adopting_orphans(child.process.pid))
+        supervisor = Supervisor(
             child=child,
             streams=streams,
             pulse=pulse,
@@ -109,24 +120,33 @@ async def run(
             seconds=seconds,
             grace=grace,
             linger=linger,
+            disk=_watch(sandbox, view),
         )
         try:
-            await watch.see_through(stdin or b"")
+            await supervisor.run(stdin or b"")
         finally:
-            if note is not None and not watch.ended.survivors:
+            if note is not None and not supervisor.ended.survivors:
                 forget(note)
-    return _told(watch, output, errors, current_time() - began)
+    return _result(supervisor, output, errors, current_time() - began)
 
 
-def _told(watch: Watch, output: Output, errors: Output, seconds: float) -> Ran:
-    status = watch.child.process.returncode
+def _watch(sandbox: Sandbox | None, view: RoomView | None) -> DiskWatch | None:
+    if sandbox is None or sandbox.disk is None:
+        return None
+    places = [mount.source or mount.path for mount in sandbox.mounts if mount.way == "write"]
+    return DiskWatch(places=(*places, *(() if view is None else (view.place,))), most=sandbox.disk)
+
+
+def _result(supervisor: Supervisor, output: Output, errors: Output, seconds: float) -> Ran:
+    status = supervisor.child.process.returncode
     return Ran(
         status=-signal.SIGTERM if status is None else status,
         stdout=output.ends.text(),
         stderr=errors.ends.text(),
-        stalled=watch.stalled,
-        late=watch.late,
+        stalled=supervisor.stalled,
+        late=supervisor.late,
+        full=supervisor.full,
         seconds=seconds,
-        leftovers=tuple(sorted(watch.ended.pids)) if watch.finished else (),
-        survivors=watch.ended.survivors,
+        leftovers=tuple(sorted(supervisor.ended.pids)) if supervisor.finished else (),
+        survivors=supervisor.ended.survivors,
     )

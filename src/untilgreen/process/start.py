@@ -1,8 +1,8 @@
-"""Starts a child so that it can't do anything before its tree is fenced and noted.
+"""Starts a child that waits until its process tree is contained and noted.
 
-What is started is a shell that waits for one line on its standard input and then becomes the command. In
-between it is put into its cgroup and noted down; if the driver dies in that moment, the line never comes, and
-neither does the command.
+The child is a shell that waits for one line on standard input and then becomes the command. Before that line
+is sent, it is moved into its cgroup and noted on disk; if the driver dies in between, the line never comes
+and the command never starts.
 """
 
 from __future__ import annotations
@@ -16,23 +16,22 @@ from pathlib import Path
 from subprocess import STDOUT, Popen
 from typing import Self
 
-from anyio import CancelScope, to_thread
+from anyio import CancelScope, to_thread, wait_readable
 
-from untilgreen.crash import passing
+from untilgreen.crash_points import passing
 from untilgreen.errors import UntilgreenError
-from untilgreen.ports import Walls
+from untilgreen.ports import RoomView, Sandbox
 from untilgreen.process import cgroup
-from untilgreen.process.child import Waited
-from untilgreen.process.note import forget, write_note
-from untilgreen.process.sandbox import enclosed, inherited
-from untilgreen.process.table import era, find
-from untilgreen.process.tree import MARK, Trace, Tree, chain, new_mark
+from untilgreen.process.sandbox.bubblewrap import CommandLine, enclosed, inherited
+from untilgreen.process.sandbox.containers import contained, find_engine
+from untilgreen.process.sandbox.room import entered
+from untilgreen.process.table import INSIDE, era, find
+from untilgreen.process.tree import MARK, Trace, Tree, chain, container_name, new_mark
+from untilgreen.process.tree_note import forget, write_note
 
-INSIDE = "UNTILGREEN_INSIDE"
-"""Tells every program that it runs inside of a run."""
 _GO = b"go\n"
-# `read` takes no byte more than its line from a pipe, so what follows is the command's own input. The shell
-# hands on every variable but those whose names no shell could set.
+# `read` takes no more than one line from a pipe, so the rest is the command's own input. The shell passes on
+# every variable except those whose names no shell could set.
 _WAIT = f'IFS= read -r {MARK}_GO && [ "${MARK}_GO" = go ] || exit 125; unset {MARK}_GO; exec "$@"'
 # An empty pipe is not the same as no input: tools like ripgrep would search it instead of the directory.
 _NO_INPUT = " </dev/null"
@@ -45,14 +44,51 @@ def shell(command: str) -> list[str]:
 
 
 class CannotStart(UntilgreenError):
-    """Not even the start of a command was possible; a missing program is noticed later, as exit code 127."""
+    """The command could not even be started; a missing program shows later, as exit code 127."""
+
+
+class StartedProcess:
+    """A process we started, whose end can be awaited without the event loop's own thread for it."""
+
+    def __init__(self, popen: Popen[bytes]) -> None:
+        self._popen = popen
+
+    @property
+    def pid(self) -> int:
+        """Its process id, which is not reused until its end has been seen."""
+        return self._popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit status, once its end has been seen."""
+        return self._popen.returncode
+
+    async def wait(self) -> int:
+        """Return when it has ended."""
+        handle = _handle(self._popen.pid) if self._popen.poll() is None else None
+        if handle is not None:
+            try:
+                await wait_readable(handle)
+            finally:
+                os.close(handle)
+        elif self._popen.returncode is None:
+            await to_thread.run_sync(self._popen.wait, abandon_on_cancel=True)
+        return self._popen.wait()
+
+
+def _handle(pid: int) -> int | None:
+    """A descriptor that becomes readable when the process ends; None if the system has none."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Child:
-    """A child that waits to be let go."""
+    """A child that waits for permission to begin."""
 
-    process: Waited
+    process: StartedProcess
     tree: Tree
     ours: tuple[int, ...]
     """Our ends of its pipes: input, output and, where it is not merged, errors."""
@@ -75,16 +111,25 @@ async def start(
     merge: bool,
     note: Path | None,
     fence: bool,
-    walls: Walls | None = None,
+    sandbox: Sandbox | None = None,
+    view: RoomView | None = None,
 ) -> Child:
     """Start the shell that waits to become the command."""
     mark = new_mark()
-    environ = {INSIDE: "1", **(os.environ if walls is None else inherited(os.environ, walls)), **env}
-    command = argv if walls is None else enclosed(argv, walls, cwd, environ)
+    ours = os.environ if sandbox is None or sandbox.engine else inherited(os.environ, sandbox)
+    environ = {INSIDE: "1", **ours, **env}
+    there = cwd if view is None else view.seen(cwd)
+    room = None if view is None else view.at
+    line = CommandLine(words=[*argv])
+    if sandbox is not None and sandbox.engine:
+        line = contained(argv, sandbox, there, {INSIDE: "1", MARK: "", **env}, container_name(mark))
+    elif sandbox is not None:
+        line = enclosed(argv, sandbox, there, environ, room)
+    command = line.words if view is None else entered(line.words, view, there)
     pipes = _Pipes.make(merge=merge)
-    home = cgroup.make(mark) if fence else None
+    home = cgroup.make(mark, _limits(sandbox)) if fence else None
     try:
-        process = Waited(
+        process = StartedProcess(
             Popen(  # noqa: ASYNC220 - it returns as soon as the shell is there, and a thread would not be faster
                 [*_launcher(has_input), *command],
                 stdin=pipes.theirs[0],
@@ -93,6 +138,7 @@ async def start(
                 cwd=cwd,
                 env={**environ, MARK: chain(mark, os.environ.get(MARK, ""))},
                 start_new_session=True,
+                pass_fds=line.descriptors,
             )
         )
     except BaseException as error:
@@ -103,8 +149,9 @@ async def start(
         raise
     finally:
         pipes.close(pipes.theirs)
+        line.close()
     try:
-        trace = await to_thread.run_sync(_fence, process.pid, mark, home, note, walls is not None)
+        trace = await to_thread.run_sync(_fence, process.pid, mark, home, note, sandbox)
     except BaseException:
         pipes.close(pipes.ours)
         with CancelScope(shield=True):
@@ -116,15 +163,21 @@ async def start(
     return Child(process=process, tree=Tree(trace=trace), ours=pipes.ours)
 
 
+def _limits(sandbox: Sandbox | None) -> dict[str, int]:
+    """What the kernel counts for all processes of a sandbox together, where it can."""
+    most = {} if sandbox is None else {"memory.max": sandbox.memory, "pids.max": sandbox.processes}
+    return {name: number for name, number in most.items() if number is not None}
+
+
 def _why(argv: Sequence[str], cwd: Path, error: OSError) -> str:
     if error.errno == errno.E2BIG:
         size = sum(len(os.fsencode(word)) for word in argv)
         return (
             f"The arguments of {argv[0]!r} are too long for this system ({size:,} bytes). "
-            "Hand long text over on standard input or in a file, which is {prompt_file} in a 'cmd:' agent."
+            "Pass long text on standard input, or in a file ({prompt_file} in a 'cmd:' agent)."
         )
     reason = error.strerror or error
-    return f"{argv[0]!r} can't be started in {str(cwd)!r}: {reason}. Check that the directory is there."
+    return f"{argv[0]!r} can't be started in {str(cwd)!r}: {reason}. Check that the directory exists."
 
 
 def _launcher(has_input: bool) -> list[str]:
@@ -133,8 +186,8 @@ def _launcher(has_input: bool) -> list[str]:
     return ["/bin/sh", "-c", _WAIT if has_input else _WAIT + _NO_INPUT, "untilgreen"]
 
 
-def _fence(pid: int, mark: str, home: Path | None, note: Path | None, walled: bool) -> Trace:
-    """Both steps touch the disk or the kernel's locks and take milliseconds, so they run in a thread."""
+def _fence(pid: int, mark: str, home: Path | None, note: Path | None, sandbox: Sandbox | None) -> Trace:
+    """Both steps touch the disk or kernel locks and take milliseconds, so they run in a thread."""
     if home is not None and not cgroup.join(home, pid):
         _take_away(home)
         home = None
@@ -146,7 +199,8 @@ def _fence(pid: int, mark: str, home: Path | None, note: Path | None, walled: bo
         group=pid,
         era=era(),
         cgroup=str(home) if home else None,
-        walled=walled,
+        walled=sandbox is not None and not sandbox.engine,
+        engine=find_engine(sandbox) if sandbox is not None and sandbox.engine else None,
     )
     if note is not None:
         write_note(note, trace)
@@ -167,7 +221,7 @@ class _Pipes:
 
     @classmethod
     def make(cls, *, merge: bool) -> Self:
-        """The input is written by us, the others are read."""
+        """We write the input and read the others."""
         theirs_in, ours_in = os.pipe()
         outputs = [os.pipe() for _ in range(1 if merge else 2)]
         ours = (ours_in, *(read for read, _ in outputs))
@@ -178,6 +232,6 @@ class _Pipes:
 
     @staticmethod
     def close(handles: tuple[int, ...]) -> None:
-        """Let go of these ends."""
+        """Close these ends."""
         for handle in handles:
             os.close(handle)

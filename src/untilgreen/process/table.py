@@ -1,7 +1,7 @@
-"""Who is running: one look at the machine's processes, and signals that can't hit the wrong one.
+"""The machine's processes at one moment, and signals that can't reach the wrong one.
 
-A number alone does not name a process, since numbers are given out again. Number and start time do, within
-one boot and one process namespace; `era` names those two.
+Process ids are reused, so an id alone does not identify a process. Id and start time do, within one boot and
+one pid namespace; `era` identifies those two.
 """
 
 from __future__ import annotations
@@ -14,22 +14,26 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import psutil
+if TYPE_CHECKING:  # where there is /proc, it is not loaded: that takes longer than most commands
+    import psutil
 
+INSIDE = "UNTILGREEN_INSIDE"
+"""Tells every program that it was started by a run."""
 PROC = Path("/proc")
 _LINUX = sys.platform == "linux"
 _GONE = (b"Z", b"X", b"x")
 _LONGEST_STAT = 4096
 _KERNEL_THREAD = 0x00200000
 _ENVIRON_END = 48
-"""Where the fields say at which address the variables end; nowhere, while there is no program."""
-# The clock behind psutil's create_time may be corrected; nobody gives a number out again so soon.
+"""Index of the field with the end address of the environment; 0 while there is no program."""
+# The clock behind psutil's create_time may be corrected; ids are not reused that soon.
 _SAME_START_SECONDS = 0.0 if _LINUX else 2.0
 
 
 class Unsettled(Exception):
-    """A process can't say now what it is; look again."""
+    """A process can't be identified at this moment; look again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,11 @@ class Seen:
     group: int
     session: int
     start: float
-    """Clock ticks since boot on Linux, else seconds since the epoch; only good for comparing."""
+    """Clock ticks since boot on Linux, else seconds since the epoch; only for comparison."""
     alive: bool = True
 
     def is_same(self, start: float) -> bool:
-        """Whether it is the one that began then, and not another one with its number."""
+        """Whether it is the process that began then, and not another with the same id."""
         return abs(self.start - start) <= _SAME_START_SECONDS
 
 
@@ -54,8 +58,10 @@ Table = dict[int, Seen]
 
 @cache
 def era() -> str:
-    """The boot and the process namespace in which a process number means something."""
+    """The boot and the pid namespace in which a process id has a meaning."""
     if not _LINUX:
+        import psutil  # noqa: PLC0415 - see above
+
         return str(int(psutil.boot_time()) // 60)
     parts = []
     with suppress(OSError):
@@ -66,21 +72,23 @@ def era() -> str:
 
 
 def look() -> Table:
-    """Every process that can be seen now, those that ended and wait for their parent included."""
+    """Every process visible now, including zombies."""
     return {seen.pid: seen for seen in (_read_proc() if _LINUX else ask_psutil())}
 
 
 def find(pid: int) -> Seen | None:
-    """One process by its number."""
+    """One process by its id."""
     if _LINUX:
         return _stat(pid)
+    import psutil  # noqa: PLC0415 - see above
+
     with suppress(psutil.Error, OSError):
         return _described(psutil.Process(pid))
     return None
 
 
 def _read_proc() -> Iterator[Seen]:
-    """The same as psutil shows, at a sixth of its price: this runs each time that a child ends."""
+    """The same as psutil, at a sixth of the cost: this runs each time a child ends."""
     for folder in os.scandir(PROC):
         if folder.name.isdigit() and (seen := _stat(int(folder.name))):
             yield seen
@@ -101,7 +109,7 @@ def _stat(pid: int) -> Seen | None:
 
 
 def _fields(pid: int) -> list[bytes]:
-    """What proc(5) says about a process, from its third field on; nothing if it is gone."""
+    """The fields of proc(5) stat from the third on; empty if the process is gone."""
     try:
         handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY)  # pathlib would take five times as long
         try:
@@ -116,12 +124,16 @@ def _fields(pid: int) -> list[bytes]:
 
 def ask_psutil() -> Iterator[Seen]:
     """The table on systems without /proc."""
+    import psutil  # noqa: PLC0415 - see above
+
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             yield _described(process)
 
 
 def _described(process: psutil.Process) -> Seen:
+    import psutil  # noqa: PLC0415 - see above
+
     pid = process.pid
     return Seen(
         pid=pid,
@@ -147,6 +159,8 @@ def _called(name: str, word: str) -> Iterator[tuple[Seen, Path]]:
 
 
 def _called_elsewhere(name: str, word: str) -> Iterator[tuple[Seen, Path]]:
+    import psutil  # noqa: PLC0415 - see above
+
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
             if process.name() == name and word in process.cmdline()[1:]:
@@ -154,7 +168,7 @@ def _called_elsewhere(name: str, word: str) -> Iterator[tuple[Seen, Path]]:
 
 
 def lives(seen: Seen) -> bool:
-    """Whether it still runs."""
+    """Whether it is still running."""
     now = find(seen.pid)
     return now is not None and now.alive and now.is_same(seen.start)
 
@@ -172,18 +186,42 @@ def _words(pid: int, name: str) -> list[bytes]:
 
 
 def environment(pid: int) -> bytes | None:
-    """The variables that a process was started with, each ended by a zero byte; None if they can't be read.
+    """The environment a process was started with, entries ended by zero bytes; None if unreadable.
 
-    A program that writes its title over them (PostgreSQL, Redis, Chrome) shows something else or nothing. A
-    process that is just becoming another program, or ending, shows nothing either, and raises Unsettled.
+    Programs that write their title over it (PostgreSQL, Redis, Chrome) show something else or nothing. A
+    process in the middle of exec or exit shows nothing either, and raises Unsettled.
     """
     if _LINUX:
         return _environ(PROC / str(pid) / "environ", pid)
+    import psutil  # noqa: PLC0415 - see above
+
     try:
         variables = psutil.Process(pid).environ()
     except (psutil.Error, OSError):
         return None
     return b"".join(os.fsencode(f"{name}={value}") + b"\0" for name, value in variables.items())
+
+
+def ancestors(pid: int) -> Iterator[int]:
+    """Its parent, that one's parent and so on, as far as they can be seen."""
+    seen = find(pid)
+    while seen is not None and seen.parent > 0:
+        yield seen.parent
+        seen = find(seen.parent)
+
+
+def open_files(pid: int) -> Iterator[str]:
+    """The files that a process has open, as far as they can be seen."""
+    if not _LINUX:
+        import psutil  # noqa: PLC0415 - see above
+
+        with suppress(psutil.Error, OSError):
+            yield from (file.path for file in psutil.Process(pid).open_files())
+        return
+    with suppress(OSError):
+        for number in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - a list, as it changes meanwhile
+            with suppress(OSError):
+                yield os.readlink(f"/proc/{pid}/fd/{number}")  # noqa: PTH115 - may be no path at all
 
 
 def _environ(path: Path, pid: int) -> bytes | None:
@@ -199,7 +237,7 @@ def _environ(path: Path, pid: int) -> bytes | None:
 
 
 def send(seen: Seen, signum: int) -> None:
-    """Signal exactly this process; one that is gone, or not ours to signal, is left alone."""
+    """Signal exactly this process; ignored if it is gone or not ours to signal."""
     with suppress(ProcessLookupError, PermissionError):
         if not _LINUX:
             if (now := find(seen.pid)) and now.is_same(seen.start):
@@ -213,7 +251,7 @@ def send(seen: Seen, signum: int) -> None:
             os.kill(seen.pid, signum)
             return
         try:
-            # The handle holds the process that has the number now; only then is the start time checked.
+            # The handle pins the process that has the id now; only then is the start time checked.
             if (now := find(seen.pid)) and now.is_same(seen.start):
                 signal.pidfd_send_signal(handle, signum)
         finally:
@@ -221,10 +259,10 @@ def send(seen: Seen, signum: int) -> None:
 
 
 def send_to_group(seen: Seen, signum: int) -> None:
-    """Signal everything that shares its group, at once: what forks and ends can't slip through between two.
+    """Signal its whole process group at once, so nothing that forks and exits slips through.
 
-    Nobody joins the session of another, so all of it has come from the same one; our own is left alone. A
-    group whose number has been given out again has a leader in another session.
+    No process can join another session, so the whole group belongs to the tree; our own group is left alone.
+    A reused group id has a leader in another session.
     """
     if not hasattr(os, "killpg") or seen.group <= 1 or seen.session in (0, os.getsid(0)):
         return

@@ -1,11 +1,10 @@
-"""A child and all that came from it: how its processes are told from all others, and how they end.
+"""A child and all its descendants: how they are recognised and killed.
 
-On Linux nothing gets away: a cgroup holds everything, and where none can be made, orphans are adopted and
-known by ancestry, session or the mark in their environment. What then stays unseen is a process that left
-its session, lost its parent and replaced its environment by another one, while this driver ran other trees;
-and one that forks faster than anybody can look, if it does so meanwhile or founds a session each time.
-On macOS there are neither cgroups nor adoption, and the environment of system programs can't be read: a
-process of such a program that has left session and parent is not found.
+On Linux a cgroup holds everything. Where no cgroup can be made, orphans are adopted and recognised by
+ancestry, session or a mark in their environment. That misses a process that left its session, lost its parent
+and replaced its environment while this driver ran other trees; and one that forks faster than we can look,
+if it does so at such a time or founds a session each time. On macOS there are neither cgroups nor adoption,
+and the environment of system programs can't be read: a system program that left session and parent is missed.
 """
 
 from __future__ import annotations
@@ -17,25 +16,27 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from anyio import move_on_after, sleep
+from anyio import move_on_after, run_process, sleep
 from msgspec import Struct
 
-from untilgreen.process import adoption, cgroup
+from untilgreen.process import cgroup, subreaper
 from untilgreen.process.table import Seen, Table, Unsettled, environment, look, send, send_to_group
 
 MARK = "UNTILGREEN_TREE"
-"""The variable that names the trees a process belongs to, from the outermost to its own."""
+"""The variable with the marks of the trees a process belongs to, outermost first."""
 KILL_SECONDS = 5.0
-"""How long a killed process may take to be gone; only one that waits for broken hardware takes longer."""
+"""How long a killed process may take to disappear; only one stuck on broken hardware takes longer."""
+CONTAINER_SECONDS = 20.0
+"""How long the removal of a container may take; one that has ended is gone already."""
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _CONTINUE = getattr(signal, "SIGCONT", None)
 _FIRST_PACE, _SLOWEST_PACE = 0.005, 0.1
 _MOST_DOUBTS = 10
-"""How many looks are spent on processes that can't say what they are."""
+"""How often to look again at processes that can't be identified."""
 
 
 class Trace(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """All that it takes to find a tree again, also for another process after a crash."""
+    """What it takes to find a process tree again, even from another process after a crash."""
 
     mark: str
     pid: int
@@ -44,12 +45,14 @@ class Trace(Struct, frozen=True, kw_only=True, omit_defaults=True):
     era: str
     cgroup: str | None = None
     walled: bool = False
-    """Whether the first process is a sandbox: if it goes, all in it are killed before they can follow."""
+    """Whether the first process is a sandbox: when it ends, everything in it is killed."""
+    engine: str | None = None
+    """The program that made a container for it, which outlives that program where it is a client only."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """What an ending found: the processes that were there, and those that would not go."""
+    """Which processes were killed, and which could not be."""
 
     pids: frozenset[int] = frozenset()
     survivors: tuple[int, ...] = ()
@@ -57,15 +60,15 @@ class Ended:
 
 @dataclass(frozen=True, kw_only=True)
 class Tree:
-    """One tree that can be looked at and ended."""
+    """One process tree that can be inspected and ended."""
 
     trace: Trace
     watched: bool = True
-    """Whether the first process was ours to wait for until a moment ago: no other has its number yet."""
+    """Whether the first process was our child until a moment ago, so its id is not reused yet."""
 
     @property
     def cgroup(self) -> Path | None:
-        """Where its processes are held; a path that we did not make is not believed."""
+        """The cgroup of its processes; a path that we did not make is ignored."""
         path = Path(self.trace.cgroup) if self.trace.cgroup else None
         return path if path and path.name == f"{cgroup.PREFIX}{self.trace.mark}" else None
 
@@ -82,7 +85,7 @@ class Tree:
         return [table[pid] for pid in sorted(found - {os.getpid()}) if table[pid].alive], certain
 
     def _found(self, table: Table) -> tuple[set[int], bool]:
-        """The processes of the tree, and whether there was none that could not say what it is."""
+        """The processes of the tree, and whether all processes could be identified."""
         found = cgroup.members(self.cgroup) & table.keys() if self.cgroup else set()
         certain = True
         for pid, seen in table.items():
@@ -107,14 +110,14 @@ class Tree:
         variables = environment(seen.pid)
         if _carries(variables, self.trace.mark):
             return True
-        # The first process is gone and its number was free to be used again: only a process that
-        # can't say where it comes from is taken for one of the session.
+        # The first process is gone and its id may have been reused: only a process that can't be
+        # identified otherwise is taken for one of its session.
         if in_session and leader is None:
             return variables is None or _says_nothing(variables)
-        return self.watched and _says_nothing(variables) and adoption.may_be_adopted(seen)
+        return self.watched and _says_nothing(variables) and subreaper.may_be_adopted(seen)
 
     async def end(self, grace: float) -> Ended:
-        """Ask politely, ask firmly, then kill; each time the whole tree gets `grace` seconds to go."""
+        """Send SIGINT, then SIGTERM, then kill; after each signal the tree gets `grace` seconds."""
         asked: set[Seen] = set()
         for signum in (signal.SIGINT, signal.SIGTERM):
             alive = self.members() if grace > 0 else []
@@ -123,14 +126,14 @@ class Tree:
             asked.update(alive)
             for seen in self._polite(alive):
                 send(seen, signum)
-                if _CONTINUE is not None:  # a stopped process can't follow before it goes on
+                if _CONTINUE is not None:  # a stopped process can't react before it continues
                     send(seen, _CONTINUE)
             with move_on_after(grace):
                 await self._gone()
         return await self.kill(asked)
 
     def _polite(self, alive: Collection[Seen]) -> list[Seen]:
-        """Whom to ask: a sandbox ends by itself after the last one in it."""
+        """Whom to signal: a sandbox ends by itself after its last process."""
         inside = [seen for seen in alive if seen.pid != self.trace.pid]
         return inside if self.trace.walled and inside else list(alive)
 
@@ -141,18 +144,19 @@ class Tree:
             pace = min(pace * 2, _SLOWEST_PACE)
 
     async def kill(self, asked: Collection[Seen] = ()) -> Ended:
-        """End every process of the tree, and look again until none is left; those asked may be gone."""
+        """Kill every process of the tree, and look again until none is left."""
+        await self._remove_container()
         ended = set(asked)
         alive: list[Seen] = []
         pace, doubts = _FIRST_PACE, _MOST_DOUBTS
         # A look takes a moment, and a process that hops from fork to fork may slip through one.
-        looks = 0 if self.watched and adoption.childless() else 2
+        looks = 0 if self.watched and self._left_nothing() else 2
         with move_on_after(KILL_SECONDS):
             while looks:
                 table = look()
                 alive, certain = self._alive(table)
                 strays = self._strays(table)
-                adoption.reap(table, [seen for seen in ended if seen.pid != self.trace.pid])
+                subreaper.reap(table, [seen for seen in ended if seen.pid != self.trace.pid])
                 ended.update(alive)
                 if self.cgroup:
                     cgroup.kill(self.cgroup)
@@ -169,8 +173,23 @@ class Tree:
             await self._unfence()
         return Ended(pids=frozenset(seen.pid for seen in ended), survivors=tuple(seen.pid for seen in alive))
 
+    def _left_nothing(self) -> bool:
+        """Whether nothing can be left, which is known without a look at every process of the machine.
+
+        What is left of a tree is in its cgroup; if it found a way out, it has become our child.
+        """
+        if subreaper.childless():
+            return True
+        return self.cgroup is not None and not cgroup.members(self.cgroup) and subreaper.adopted_none()
+
+    async def _remove_container(self) -> None:
+        if self.trace.engine is not None:
+            with move_on_after(CONTAINER_SECONDS):
+                remove = (self.trace.engine, "rm", "--force", container_name(self.trace.mark))
+                await run_process(remove, check=False)
+
     def _strays(self, table: Table) -> list[Seen]:
-        """What has ended, as have its parent and its session's leader: a fork of it may be alive, unseen."""
+        """Zombies whose parent and session leader are gone: an unseen fork of them may be alive."""
         leading = {self.trace.pid, *(seen.pid for seen in table.values() if seen.alive)}
         return [
             seen
@@ -180,11 +199,11 @@ class Tree:
             and seen.session not in leading
             and seen.session != seen.pid
             and self.watched
-            and adoption.may_be_adopted(seen)
+            and subreaper.may_be_adopted(seen)
         ]
 
     async def _unfence(self) -> None:
-        """A cgroup goes when the last process in it has let go of everything, a moment after it is dead."""
+        """A cgroup can be removed shortly after its last process has died."""
         pace = _FIRST_PACE
         while self.cgroup and not cgroup.remove(self.cgroup):
             await sleep(pace)
@@ -204,13 +223,18 @@ def _descendants(roots: set[int], table: Table) -> set[int]:
     return found
 
 
+def container_name(mark: str) -> str:
+    """The name of the container in which a tree runs."""
+    return f"untilgreen-{mark}"
+
+
 def new_mark() -> str:
-    """A name for a tree that no other has."""
+    """A unique name for a process tree."""
     return secrets.token_hex(8)
 
 
 def chain(mark: str, outer: str) -> str:
-    """The variable's value inside a tree: a tree in a tree belongs to both."""
+    """The variable's value in a tree: a tree within a tree belongs to both."""
     return f"{outer}:{mark}" if outer else mark
 
 

@@ -1,4 +1,18 @@
-"""Stand-ins that are shipped, for the tests of those who extend untilgreen and for our own."""
+"""Stand-ins that ship with untilgreen, for your tests and ours.
+
+stories     A run as a line of text: `story("ab a -")` leaves findings a and b, then only a, then none.
+laws        The laws of every strategy and every detector; each fails with a sentence.
+doubles     An agent, a gate and a clock that follow a script, for tests and demos without a model.
+workspaces  A workspace in memory, and the laws of every workspace.
+journals    The laws of every journal, and a journal that breaks at a chosen event.
+records     The laws of every record of a run, on disk or in a database.
+world       A run with scripted parts, all in memory, driven by the real runner.
+model/      A model that follows a script, for agents' real command lines; it speaks four APIs.
+acp_agent   An agent that speaks the Agent Client Protocol and follows a script.
+demo/       A small real project with failing tests, and a scripted agent that fixes it step by step.
+
+In: tests, and the verb `demo`. Out: it may use every layer, and no layer uses it.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +29,7 @@ if TYPE_CHECKING:
     from untilgreen.testing.laws import strategy_laws as strategy_laws
     from untilgreen.testing.model.scenario import load_scenario as load_scenario
     from untilgreen.testing.model.server import ScriptedModel as ScriptedModel
+    from untilgreen.testing.records import record_laws as record_laws
     from untilgreen.testing.stories import Play as Play
     from untilgreen.testing.stories import story as story
     from untilgreen.testing.stories import tell as tell
@@ -28,6 +43,7 @@ _HOMES = {
     "laws": ("detector_laws", "strategy_laws"),
     "model.scenario": ("load_scenario",),
     "model.server": ("ScriptedModel",),
+    "records": ("record_laws",),
     "stories": ("Play", "story", "tell"),
     "workspaces": ("MemoryWorkspace", "workspace_laws"),
     "world": ("World",),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import anyio
 import anyio.lowlevel
 
-from untilgreen.core.brief import Brief
-from untilgreen.core.model import Finding, Promise, Reply, Verdict
-from untilgreen.ports import Activity, Desk, Site
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.values.model import Finding, Promise, Reply, Verdict
+from untilgreen.ports import Activity, CheckContext, TurnContext
 from untilgreen.testing.stories import Script
 from untilgreen.testing.workspaces import MemoryWorkspace
 
@@ -16,7 +16,7 @@ MARK = "lap.txt"
 
 
 class FakeClock:
-    """Time that passes when it is looked at or slept through, and never otherwise."""
+    """Time that passes only when it is read or slept through."""
 
     def __init__(self, start: float = 1_000.0, tick: float = 0.001) -> None:
         """Each look costs one tick."""
@@ -29,7 +29,7 @@ class FakeClock:
         return self.time
 
     async def sleep_until(self, moment: float) -> None:
-        """Be there at once; others get a turn."""
+        """Jump to that time; other tasks get a turn."""
         await anyio.lowlevel.checkpoint()
         self.time = max(self.time, moment)
 
@@ -44,10 +44,10 @@ class ScriptedAgent:
         self.promise = promise
         self.briefs: list[Brief] = []
 
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
+    async def work(self, brief: Brief, context: TurnContext) -> Reply:
         """Leave the mark of this lap, and answer as the story says."""
         self.briefs.append(brief)
-        desk.report(Activity(kind="text", text=f"lap {brief.lap}"))
+        context.report(Activity(kind="text", text=f"lap {brief.lap}"))
         await anyio.lowlevel.checkpoint()
         if self.script.moves(brief.lap):
             self.workspace.files[MARK] = str(brief.lap)
@@ -63,7 +63,7 @@ class ScriptedGate:
         self.workspace = workspace
         self.checks = 0
 
-    async def check(self, workspace: Site) -> Verdict:
+    async def check(self, workspace: CheckContext) -> Verdict:
         """Look for the mark; without one, nothing was done yet."""
         self.checks += 1
         await anyio.lowlevel.checkpoint()

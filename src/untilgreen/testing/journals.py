@@ -1,4 +1,4 @@
-"""What every journal must hold to, and a journal that breaks at a chosen event."""
+"""The laws of every journal, and a journal that breaks at a chosen event."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import anyio
 from anyio.lowlevel import checkpoint
 
-from untilgreen.core.events import Event, RunFinished
 from untilgreen.core.strategies.ralph import Ralph
+from untilgreen.core.values.events import Event, RunFinished
 from untilgreen.ports import Journal
 from untilgreen.testing.stories import tell
 
@@ -16,7 +16,7 @@ _PATIENCE_SECONDS = 30.0
 
 
 class Crash(BaseException):
-    """The end of a process, as far as a test can play it; nothing that handles errors may catch it."""
+    """The end of a process, as far as a test can simulate it; no error handler may catch it."""
 
 
 class CrashingJournal:
@@ -29,7 +29,7 @@ class CrashingJournal:
         self.appended = 0
 
     async def append(self, event: Event) -> None:
-        """Keep the event; nobody hears that it was kept when this was the last one."""
+        """Store the event; if it is the last one, nobody is told."""
         await self.inner.append(event)
         self.appended += 1
         if self.appended == self.fuse:
@@ -73,7 +73,7 @@ async def _keeps_what_it_is_given(make: Callable[[], Journal], events: Sequence[
 
 
 async def _tells_what_comes(make: Callable[[], Journal], events: Sequence[Event]) -> None:
-    """Who follows hears old and new events, each once, and is let go after the last."""
+    """A follower gets old and new events, each once, and ends after the last."""
     journal, written = make(), len(await make().events())
     heard: dict[int, list[Event]] = {0: [], written - 1: [], written: [], len(events) - 1: []}
     async with anyio.create_task_group() as group:

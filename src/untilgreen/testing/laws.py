@@ -1,15 +1,15 @@
-"""What every strategy and every detector must hold to; each law fails with a sentence."""
+"""The laws of every strategy and every detector; each fails with a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
 
-from untilgreen.core.decide import Policy
-from untilgreen.core.decision import Ask, Continue, Decision, Finish
-from untilgreen.core.limits import Limits
-from untilgreen.core.rules import Detector, Settles, Signal, Strategy
-from untilgreen.core.state import RunState
+from untilgreen.core.loop.decide import Policy
+from untilgreen.core.values.decision import Ask, Continue, Decision, Finish
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.rules import Detector, Settles, Signal, Strategy
+from untilgreen.core.values.state import RunState
 from untilgreen.errors import PluginFailed
 from untilgreen.testing.stories import Play
 
@@ -55,7 +55,7 @@ def detector_laws(detector: Detector) -> None:
             assert signal == again, f"{name} saw {signal} and then {again} in one state of {played!r}."
             if signal is None:
                 continue
-            laps = {lap.number for lap in state.iterations}
+            laps = {lap.number for lap in state.laps}
             assert set(signal.laps) <= laps, f"{name} names laps {signal.laps} of {sorted(laps)}."
             assert signal.laps, f"{name} names no lap that shows what it saw."
             assert signal.evidence.strip(), f"{name} gives no evidence."
@@ -70,12 +70,12 @@ class _Watched:
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
         """The strategy's own answer, after looking at how it was given."""
         name = type(self.strategy).__name__
-        assert state.iterations, f"{name} was asked before the first lap."
-        assert not state.iterations[-1].green, f"{name} was asked though all gates are green."
+        assert state.laps, f"{name} was asked before the first lap."
+        assert not state.laps[-1].green, f"{name} was asked though all gates are green."
         answer, again = (self.strategy.decide(state, signals) for _ in range(2))
         assert answer == again, f"{name} answered {answer} and then {again} to the same state."
         assert isinstance(answer, Continue | Finish | Ask), (
-            f"{name} answered {answer!r}, which is no decision."
+            f"{name} answered {answer!r}, which is not a decision."
         )
         assert 0.0 <= answer.confidence <= 1.0, f"{name} has a confidence of {answer.confidence}."
         if not isinstance(answer, Ask):
@@ -91,7 +91,7 @@ class _Patient:
     """Never gives up by itself, so that a detector sees as many laps as the limits allow."""
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
-        """Go on."""
+        """Continue."""
         return Continue(reason="for the detector's sake")
 
 
@@ -125,4 +125,4 @@ def _check_crashes(
 
 
 def _laps(state: RunState) -> int:
-    return len(state.iterations)
+    return len(state.laps)

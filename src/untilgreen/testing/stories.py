@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from typing import assert_never
+from typing import TypedDict, Unpack, assert_never
 
-from untilgreen.core.brief import compose
-from untilgreen.core.claims import claimed, tag
-from untilgreen.core.decide import Policy, decide
+from untilgreen.core.briefing.brief import compose
+from untilgreen.core.briefing.claims import claimed, tag
+from untilgreen.core.briefing.excerpt import kept_reply, kept_verdict
 from untilgreen.core.defaults import default_detectors, promise_of, tuned, with_claim
-from untilgreen.core.events import (
-    Answered,
-    Attached,
-    BriefOffered,
-    Event,
-    GateChecked,
-    RemedyTried,
-    Restored,
-    Resumed,
-    RunFinished,
-    RunStarted,
-    SnapshotTaken,
-    TurnEnded,
-)
-from untilgreen.core.excerpt import kept_reply, kept_verdict
-from untilgreen.core.fold import apply
-from untilgreen.core.foregone import foregone
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import ErrorClass, Finding, GateSpec, PartSpec, Plan, Promise, Reply, Verdict
-from untilgreen.core.rules import Detector, Strategy
-from untilgreen.core.state import RunState
-from untilgreen.core.step import (
+from untilgreen.core.loop.decide import Policy, decide
+from untilgreen.core.loop.fold import apply
+from untilgreen.core.loop.step import (
     AwaitAnswer,
     AwaitResume,
     AwaitTurn,
@@ -48,10 +28,40 @@ from untilgreen.core.step import (
     Work,
     next_step,
 )
+from untilgreen.core.scoring.known_verdicts import known_verdict
+from untilgreen.core.values.events import (
+    BY_DEFAULT,
+    Answered,
+    Attached,
+    BriefOffered,
+    Event,
+    GateChecked,
+    RemedyTried,
+    Restored,
+    Resumed,
+    RunFinished,
+    RunStarted,
+    SnapshotTaken,
+    TurnEnded,
+)
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import (
+    ErrorClass,
+    Finding,
+    GateSpec,
+    PartSpec,
+    Plan,
+    Promise,
+    Reply,
+    Verdict,
+)
+from untilgreen.core.values.rules import Detector, Strategy
+from untilgreen.core.values.state import RunState
 from untilgreen.errors import UserError
+from untilgreen.regex import regex
 
 GATE = "tests"
-_WORD = re.compile(r"(?P<findings>[a-z]*|-)(?P<marks>[*=!?]*)")
+_WORD = regex(r"(?P<findings>[a-z]*|-)(?P<marks>[*=!?]*)")
 _SYLLABLES = ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru")
 
 
@@ -69,7 +79,7 @@ class Script:
             match = _WORD.fullmatch(word)
             if match is None:
                 raise UserError(
-                    f"{word!r} is no word of a story. Write letters for findings or '-', then any of '*=!?'."
+                    f"{word!r} is not a word of a story. Write letters or '-', then any of '*=!?'."
                 )
             before = self.findings[-1] if self.findings else "a"
             self.findings.append(match["findings"].replace("-", "") if match["findings"] else before)
@@ -107,32 +117,32 @@ class Script:
         return min(max(lap, 1), len(self.marks)) - 1
 
 
-class Play:
-    """A story that can be told from the start, or from wherever a journal stands."""
+class StoryOptions(TypedDict, total=False):
+    """What a story may set besides its words and its strategy."""
 
-    def __init__(
-        self,
-        played: str,
-        strategy: Strategy,
-        *,
-        limits: Limits | None = None,
-        detectors: Sequence[Detector] | None = None,
-        remedies: Sequence[str] = (),
-        promise: str | None = None,
-        agents: Sequence[str] = ("agent",),
-    ) -> None:
+    limits: Limits
+    detectors: Sequence[Detector]
+    remedies: Sequence[str]
+    promise: str | None
+    agents: Sequence[str]
+
+
+class Play:
+    """A story that can be told from the start, or from wherever it stopped."""
+
+    def __init__(self, played: str, strategy: Strategy, **options: Unpack[StoryOptions]) -> None:
         """The same words as for `story`."""
         self.script = Script(played)
-        given = promise_of(strategy, promise)
-        watching = default_detectors() if detectors is None else detectors
+        given = promise_of(strategy, options.get("promise"))
+        watching = options["detectors"] if "detectors" in options else default_detectors()
         self.policy = Policy(strategy=strategy, detectors=tuned(watching, strategy))
         self.plan = Plan(
             task="make it green",
             gates=with_claim((GateSpec(name=GATE),), given),
-            agents=tuple(PartSpec(name=name) for name in agents),
+            agents=tuple(PartSpec(name=name) for name in options.get("agents", ("agent",))),
             strategy=PartSpec(name=type(strategy).__name__.lower()),
-            remedies=tuple(remedies),
-            limits=limits or Limits(),
+            remedies=tuple(options.get("remedies", ())),
+            limits=options.get("limits", Limits()),
             promise=given,
             baseline=False,
         )
@@ -155,41 +165,17 @@ class Play:
                 yield state, event
 
 
-def story(
-    played: str,
-    strategy: Strategy,
-    *,
-    limits: Limits | None = None,
-    detectors: Sequence[Detector] | None = None,
-    remedies: Sequence[str] = (),
-    promise: str | None = None,
-) -> RunState:
+def story(played: str, strategy: Strategy, **options: Unpack[StoryOptions]) -> RunState:
     """Play a run without I/O and without a baseline, and give its last state."""
-    play = Play(played, strategy, limits=limits, detectors=detectors, remedies=remedies, promise=promise)
-    *_, (state, _) = play.start()
+    *_, (state, _) = tell(played, strategy, **options)
     return state
 
 
 def tell(
-    played: str,
-    strategy: Strategy,
-    *,
-    limits: Limits | None = None,
-    detectors: Sequence[Detector] | None = None,
-    remedies: Sequence[str] = (),
-    promise: str | None = None,
-    agents: Sequence[str] = ("agent",),
+    played: str, strategy: Strategy, **options: Unpack[StoryOptions]
 ) -> Iterator[tuple[RunState, Event]]:
     """The same, event by event, each with the state after it."""
-    return Play(
-        played,
-        strategy,
-        limits=limits,
-        detectors=detectors,
-        remedies=remedies,
-        promise=promise,
-        agents=agents,
-    ).start()
+    return Play(played, strategy, **options).start()
 
 
 def _happens(step: Step, state: RunState, script: Script, policy: Policy) -> Iterator[Event]:  # noqa: C901 - one case per step
@@ -208,7 +194,7 @@ def _happens(step: Step, state: RunState, script: Script, policy: Policy) -> Ite
         case CheckGates(lap=lap, gates=gates):
             for name in gates:
                 assert state.open is not None
-                clear = foregone(state, state.open, state.plan.gate(name))
+                clear = known_verdict(state, state.open, state.plan.gate(name))
                 yield GateChecked(
                     at=at, lap=lap, gate=name, verdict=clear or kept_verdict(script.verdict(lap))
                 )
@@ -219,7 +205,7 @@ def _happens(step: Step, state: RunState, script: Script, policy: Policy) -> Ite
         case Restore(lap=lap, snapshot=snapshot, why=why):
             yield Restored(at=at, lap=lap, snapshot=snapshot, before=state.tree or "", why=why)
         case TakeDefault(choice=choice):
-            yield Answered(at=at, choice=choice, by="default")
+            yield Answered(at=at, choice=choice, by=BY_DEFAULT)
         case AwaitAnswer():
             yield Answered(at=at, choice="continue", by="story")
         case Wait(until=until):

@@ -1,4 +1,4 @@
-"""A workspace in memory, and what every workspace must hold to."""
+"""A workspace in memory, and the laws of every workspace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from untilgreen.core.model import Change
+from untilgreen.core.values.model import Change
 from untilgreen.errors import UntilgreenError, UserError
 from untilgreen.ports import Restoration, Workspace
 
@@ -65,7 +65,7 @@ class MemoryWorkspace:
 
     def _content(self, snapshot: str) -> dict[str, str]:
         if snapshot not in self.snapshots:
-            raise UserError(f"{snapshot!r} is no snapshot of this workspace. Take one first.")
+            raise UserError(f"{snapshot!r} is not a snapshot of this workspace. Take one first.")
         return self.snapshots[snapshot]
 
 
@@ -175,7 +175,7 @@ async def restoring_can_be_undone(workspace: Workspace, files: Files) -> None:
 
 
 async def unsnapshotted_work_is_kept_first(workspace: Workspace, files: Files) -> None:
-    """What no snapshot had yet is in `before`, also where nobody says what was known."""
+    """What no snapshot had yet is in `before`, even where nobody says what was known."""
     files["a.txt"] = "1\n"
     first = await workspace.snapshot("first")
     files.update({"a.txt": "2\n", "b.txt": "3\n"})

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from untilgreen.core.decide import Policy
 from untilgreen.core.defaults import default_detectors, promise_of, tuned, with_claim
-from untilgreen.core.events import Event, RunStarted
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import GateSpec, PartSpec, Plan
-from untilgreen.core.rules import Detector, Strategy
+from untilgreen.core.loop.decide import Policy
 from untilgreen.core.strategies.hybrid import Hybrid
-from untilgreen.engine.bus import Bus
-from untilgreen.engine.parts import Parts
-from untilgreen.engine.runner import Runner
-from untilgreen.engine.seat import UNATTENDED, Seat
+from untilgreen.core.values.events import Event, RunStarted
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import GateSpec, PartSpec, Plan
+from untilgreen.core.values.rules import Detector, Strategy
+from untilgreen.engine.loop.bus import Bus
+from untilgreen.engine.loop.parts import Parts
+from untilgreen.engine.loop.runner import Runner
+from untilgreen.engine.loop.seat import UNATTENDED, Seat
 from untilgreen.journal.memory import MemoryJournal
 from untilgreen.ports import Agent, Gate, Journal, Notifier
 from untilgreen.testing.doubles import FakeClock, ScriptedAgent, ScriptedGate

@@ -1,1 +1,19 @@
-"""The files that are worked on: trees are kept of them, and brought back, without touching what git knows."""
+"""The files a run works on: snapshots, restores, merges and exports, without touching the user's git data.
+
+factory          Opens the workspace of a directory: its git repository, or a private one if there is none.
+git_workspace    Snapshots of a git work tree, taken and restored without touching index, HEAD or branches.
+restore          Puts a snapshot back: nothing is lost, and changes made by others are kept.
+in_place         Puts other files into the workspace for a while, then its own back, even after a crash.
+three_way_merge  Merges what a run changed into what somebody else changed since.
+export           Writes snapshots into other directories, to try something without touching the workspace.
+worktree         A linked worktree for one run: created, removed, and ended as one commit on its own branch.
+remote           Snapshots over a git remote, for runs that move between machines.
+starting_point   The state of a repository before a run: its commit, and uncommitted changes.
+unchanged        Detects without git that nothing in a small work tree changed since the last snapshot.
+directory_lock   One run at a time in a directory, whichever state directory it uses.
+rmtree           Removes directories, including read-only ones, and replaces files without following links.
+git/             Git as we use it: a private index, private refs, and no settings written by agents.
+
+In: the engine opens workspaces and worktrees here; gates get snapshots through `export`.
+Out: process (locks, sandbox paths), core values, ports and errors.
+"""

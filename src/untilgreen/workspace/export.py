@@ -1,89 +1,153 @@
-"""Kept trees written elsewhere, for whoever wants to try something without touching the workspace."""
+"""Writes snapshots into other directories, to try something without touching the workspace."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import os
+import stat
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from untilgreen.core.model import Change
-from untilgreen.workspace.git import GitWorkspace
-from untilgreen.workspace.index import ABSENT, Difference, Index, differences
-from untilgreen.workspace.plumbing import shown, split
-from untilgreen.workspace.seed import submodules
+from untilgreen.core.values.model import Change
+from untilgreen.workspace.git.command import Git, shown, split
+from untilgreen.workspace.git.genuine import check_all, check_trees, check_written, content_of
+from untilgreen.workspace.git.index_seed import submodules
+from untilgreen.workspace.git.private_index import ABSENT, Difference, Index, differences
+from untilgreen.workspace.git_workspace import GitWorkspace
 
 FIRST = "1-base"
-"""The label under which the engine keeps what the first turn begins with."""
+"""The label of the snapshot that the first turn begins with."""
 
 
 class Exporter:
-    """Reads a workspace's trees, and writes them into other directories."""
+    """Reads a workspace's snapshots, and writes them into other directories."""
 
     def __init__(self, workspace: GitWorkspace) -> None:
         self._workspace = workspace
 
     async def top(self) -> Path:
-        """The directory that the paths of a tree are seen from."""
-        return (await self._workspace._ready()).ground.top
+        """The directory that paths in a snapshot are relative to."""
+        return (await self._workspace._ready()).repository.top
 
     async def first(self) -> str:
-        """The tree that the first turn began with, where no baseline was taken."""
+        """The snapshot that the first turn began with; empty if there is none."""
         trees = await (await self._workspace._ready()).refs.trees()
         return next((tree for ref, tree in trees.items() if ref.endswith(f"/{FIRST}")), "")
 
     async def changes(self, before: str, after: str) -> Sequence[Change]:
-        """Which paths differ."""
+        """Which paths differ; `before` has to be what its name says, down to the last directory."""
+        await check_trees((await self._workspace._ready()).git, before)
         return await self._workspace.changes(before, after)
 
     async def files(self, snapshot: str) -> list[str]:
-        """Every path in a tree."""
-        shadow = await self._workspace._ready()
+        """Every path in a snapshot."""
+        private = await self._workspace._ready()
         return [
-            shown(path) for path in split(await shadow.git("ls-tree", "-r", "-z", "--name-only", snapshot))
+            shown(path) for path in split(await private.git("ls-tree", "-r", "-z", "--name-only", snapshot))
         ]
 
-    async def content(self, snapshot: str, path: str) -> bytes | None:
-        """What a tree has under a path; None where it has no file there."""
+    async def links(self, snapshot: str) -> dict[str, str]:
+        """The links in a tree, and where each leads."""
         shadow = await self._workspace._ready()
-        found = await shadow.git.attempt("cat-file", "blob", f"{snapshot}:{path}")
-        return None if found.returncode else found.stdout
+        found = {}
+        for entry in split(await shadow.git("ls-tree", "-r", "-z", snapshot)):
+            mode, _, rest = entry.partition(b" ")
+            if mode == b"120000":
+                path = shown(rest.partition(b"\t")[2])
+                found[path] = os.fsdecode(await self.content(snapshot, path) or b"")
+        return found
+
+    async def content(self, snapshot: str, path: str) -> bytes | None:
+        """The content of a file in a snapshot; None if there is no file at that path."""
+        private = await self._workspace._ready()
+        return await content_of(private.git, snapshot, path)
+
+    async def lines(self, snapshot: str, pattern: str, files: str) -> dict[str, list[str]]:
+        """The lines of a snapshot that an extended regular expression fits, by file; one process for all."""
+        private = await self._workspace._ready()
+        said = await private.git.attempt("grep", "-z", "-I", "-E", "-e", pattern, snapshot, "--", files)
+        found: dict[str, list[str]] = {}
+        for line in said.stdout.splitlines():
+            path, _, text = line.removeprefix(f"{snapshot}:".encode()).partition(b"\0")
+            found.setdefault(shown(path), []).append(text.decode(errors="replace"))
+        return found
 
     async def unkept(self) -> list[str]:
-        """What is there and in no snapshot: ignored files, other repositories; directories end in a slash."""
-        shadow = await self._workspace._ready()
-        async with shadow.alone() as git:
+        """What is on disk but in no snapshot: ignored files, nested repositories, files that are too large.
+
+        Directories end in "/".
+        """
+        private = await self._workspace._ready()
+        async with private.alone() as git:
             asked = ("ls-files", "-z", "--others", "--directory", "--exclude-standard")
             ignored = split(await git(*asked, "--ignored"))
             others = split(await git("ls-files", "-z", "--others", "--exclude-standard"))
             inside = [path + b"/" for path in await submodules(git)]
         nested = [path for path in others if path.endswith(b"/")]
+        if limit := self._workspace.max_file:
+            top = private.repository.top
+            nested += [path for path in others if _size(top / os.fsdecode(path)) > limit]
         return [shown(path) for path in (*ignored, *nested, *inside)]
 
     async def export(
         self, snapshot: str, into: Path, *, originals: str = "", paths: Collection[str] = ()
     ) -> None:
-        """Write a tree into an empty directory, with some paths as another tree has them, or has not."""
-        shadow = await self._workspace._ready()
-        tree = snapshot
-        async with shadow.alone() as git:
-            if paths:
-                found = await differences(git, originals, snapshot)
-                paths = {*paths, *_in_the_way(found, paths)}
-                entries = [
-                    (each.old_mode, each.old, each.path) for each in found if shown(each.path) in paths
-                ]
-                # What leaves goes first: a file may lie where a directory was.
-                entries.sort(key=lambda entry: entry[0] != ABSENT)
-                tree = await Index(git, shadow.index).changed_tree(snapshot, entries)
+        """Write a snapshot into an empty directory, with some paths as they are in `originals`."""
+        private = await self._workspace._ready()
+        async with private.alone() as git:
+            tree = await _with_originals(git, private.index, snapshot, originals, paths)
             index = into.with_name(f"{into.name}.index")
             variables = {**git.variables, "GIT_WORK_TREE": str(into), "GIT_INDEX_FILE": str(index)}
             there = replace(git, place=into, variables=variables)
             await there("read-tree", "-m", "-u", tree)
             index.unlink(missing_ok=True)
+            await check_written(git, tree, into)
+
+    @asynccontextmanager
+    async def in_place(
+        self,
+        snapshot: str,
+        *,
+        originals: str = "",
+        paths: Collection[str] = (),
+        parts: Mapping[str, bytes],
+        aside: Collection[str],
+    ) -> AsyncIterator[None]:
+        """The same in the workspace itself, whose own files return at the end of the block."""
+        private = await self._workspace._ready()
+        async with private.alone() as git:
+            tree = await _with_originals(git, private.index, snapshot, originals, paths)
+            await check_all(git, tree)
+        async with self._workspace.holding(tree, parts=parts, aside=aside):
+            yield
+
+
+def _size(path: Path) -> int:
+    """Of a file; directories and what is gone have none."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return 0
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
+
+
+async def _with_originals(
+    git: Git, index: Path, snapshot: str, originals: str, paths: Collection[str]
+) -> str:
+    """The tree of a snapshot with some paths as they are in `originals`."""
+    if not paths:
+        return snapshot
+    found = await differences(git, originals, snapshot)
+    paths = {*paths, *_in_the_way(found, paths)}
+    entries = [(each.old_mode, each.old, each.path) for each in found if shown(each.path) in paths]
+    # What leaves goes first: a file may lie where a directory was.
+    entries.sort(key=lambda entry: entry[0] != ABSENT)
+    return await Index(git, index).changed_tree(snapshot, entries)
 
 
 def _in_the_way(found: Sequence[Difference], paths: Collection[str]) -> set[str]:
-    """New files that lie where an original had a directory, or below where it had a file."""
+    """New files where an original had a directory, or below a path where it had a file."""
     back = {shown(each.path) for each in found if not each.added} & set(paths)
     above = {"/".join(path.split("/")[:depth]) for path in back for depth in range(1, path.count("/") + 1)}
     new = [shown(each.path) for each in found if each.added]

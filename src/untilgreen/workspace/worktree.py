@@ -1,4 +1,4 @@
-"""A linked worktree for one run: made, taken away, and ended as one commit on a branch of its own."""
+"""A linked worktree for one run: created, removed, and ended as one commit on its own branch."""
 
 from __future__ import annotations
 
@@ -6,23 +6,26 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from anyio import CancelScope, to_thread
 
-from untilgreen.workspace.busy import alone
-from untilgreen.workspace.plumbing import Git
-from untilgreen.workspace.remove import remove_tree
+from untilgreen.workspace.git.command import Git
+from untilgreen.workspace.git.git_lock import alone
+from untilgreen.workspace.git.private_repository import refuse_links
+from untilgreen.workspace.git.settings import overrides, read_settings
+from untilgreen.workspace.rmtree import copy_over, remove_tree, replace_file
 
 NOBODY = {
     f"GIT_{role}_{what}": value
     for role in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "untilgreen"), ("EMAIL", "untilgreen@localhost"))
 }
-"""Who commits where git does not know its user."""
+"""The committer if git does not know the user."""
 _LONGEST_PATH = 5_000
-"""No system has longer ones, and looking for one takes more than time in proportion."""
+"""No system has longer paths, and resolving one takes more than linear time."""
 COMMITS = "commits"
-"""The ref below those of the run that keeps what the agent committed itself."""
+"""The ref of the run that keeps the agent's own commits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +34,7 @@ class Worktree:
 
     path: Path
     repository: Path
-    """What all worktrees share: the git directory of the repository itself."""
+    """The git directory that all worktrees share."""
     run: str
 
     @property
@@ -41,19 +44,19 @@ class Worktree:
 
     @property
     def git(self) -> Git:
-        """git in the repository, whichever of its worktrees are still there."""
+        """git in the repository, which works even if the worktree is gone."""
         place = self.repository if self.repository.is_dir() else self.path.parent
         return Git(place=place, variables={"GIT_DIR": str(self.repository)})
 
     @property
     def inside(self) -> Git:
-        """git in the worktree, also where somebody removed its `.git`."""
+        """git in the worktree, even if somebody removed its `.git`."""
         admin = next(iter(self.admins()), self.path / ".git")
         return Git(place=self.path, variables={"GIT_DIR": str(admin), "GIT_WORK_TREE": str(self.path)})
 
     @property
     def whole(self) -> bool:
-        """Whether the files and the repository still know of each other; a lost `.git` is put back."""
+        """Whether worktree and repository still refer to each other; a lost `.git` file is put back."""
         admin = next(iter(self.admins()), None)
         if admin is None or not self.path.is_dir():
             return False
@@ -63,45 +66,66 @@ class Worktree:
         return link.is_file()
 
     async def make(self, commit: str, origin: Path) -> None:
-        """Check a commit out on the branch; what an earlier attempt left is taken away first."""
+        """Check out a commit on the branch, after removing what an earlier attempt left."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         async with alone(self._busy, self.path) as descriptors:
             await self._remove()
             for lock in (self.repository / "refs" / "heads").glob(f"{self.branch}.lock"):  # of a killed git
                 lock.unlink()
             # From the user's own directory, so that the new one is as sparse as that.
-            git = replace(Git(place=origin), descriptors=descriptors)
+            git = Git(place=origin, descriptors=descriptors)
+            git = replace(git, settings=overrides(await read_settings(git), origin))
             await git("worktree", "add", "--quiet", "-B", self.branch, str(self.path), commit)
 
     async def remove(self) -> None:
-        """Take the directory away, and what the repository knows of it."""
+        """Remove the directory, and the repository's record of it."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         async with alone(self._busy, self.path):
             await self._remove()
         self._busy.unlink(missing_ok=True)
 
     async def commit(self, tree: str, parent: str, message: str, at: float) -> str | None:
-        """End as one commit on the branch, seen from where the run began; None where nothing changed.
+        """Make one commit on the branch with all changes since the run began; None if nothing changed.
 
-        The worktree then stands on the commit itself, so that the branch can be checked out elsewhere. What
-        the agent committed is kept under a ref of the run. Doing it once more changes nothing.
+        HEAD is then detached at that commit, so the branch can be checked out elsewhere. The agent's own
+        commits are kept under a ref of the run. Repeating this changes nothing.
         """
+        refuse_links(self.repository / "objects")
         with CancelScope(shield=True):
             head = await self.head()
             made = await self._committed(tree, parent, message, at)
             if head not in (None, parent, made):
                 await self.git("update-ref", f"refs/untilgreen/{self.run}/{COMMITS}", str(head))
-            end = made or parent
-            await self.inside("update-ref", "--no-deref", "HEAD", end)
-            await self.inside("reset", "--quiet", "--mixed")
+            await self._stand_on(made or parent)
+            self._without_log()
+            branch = f"refs/heads/{self.branch}"
             if made:
-                await self.git("update-ref", f"refs/heads/{self.branch}", made)
+                await self.git("update-ref", "--no-deref", branch, made)
             else:
-                await self.git("update-ref", "-d", f"refs/heads/{self.branch}")
+                await self.git("update-ref", "--no-deref", "-d", branch)
         return made
 
+    async def _stand_on(self, commit: str) -> None:
+        """Detach HEAD at a commit, with an index that has its files.
+
+        Agents in a sandbox can write the worktree's record, and git would follow a link that they put there:
+        so both files are made elsewhere, and replace what is there.
+        """
+        for admin in self.admins():
+            with TemporaryDirectory(prefix="untilgreen-index-") as scratch:
+                made = Path(scratch, "index")
+                await self.git.with_index(made)("read-tree", commit)
+                await to_thread.run_sync(copy_over, made, admin / "index")
+            replace_file(admin / "HEAD", f"{commit}\n".encode())
+
+    def _without_log(self) -> None:
+        """Remove the branch's log: git would append to it, even if it is a link that leads elsewhere."""
+        for log in (self.repository / "logs" / "refs" / "heads").glob(self.branch):
+            if log.is_symlink() or not log.is_dir():
+                log.unlink()
+
     async def drop_branch(self, ours: Collection[str]) -> str | None:
-        """Delete the branch where it still is at one of these commits; else give the commit it is at."""
+        """Delete the branch if it is at one of these commits; otherwise return its commit."""
         ref = f"refs/heads/{self.branch}"
         found = await self.git.attempt("rev-parse", "--verify", "--quiet", ref)
         at = found.stdout.decode().strip()
@@ -115,7 +139,7 @@ class Worktree:
         return None
 
     async def head(self) -> str | None:
-        """The commit that the worktree stands on."""
+        """The commit the worktree is at."""
         found = await self.inside.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         return found.stdout.decode().strip() or None
 
@@ -127,7 +151,7 @@ class Worktree:
         before = (await self.git("rev-parse", f"{parent}^{{tree}}")).decode().strip()
         if before == tree:
             return None
-        git = self.inside
+        git = self.git
         known = await git.attempt("var", "GIT_COMMITTER_IDENT")
         author = await git.attempt("var", "GIT_AUTHOR_IDENT")
         names = NOBODY if known.returncode or author.returncode else {}
@@ -143,7 +167,7 @@ class Worktree:
             await to_thread.run_sync(remove_tree, admin)
 
     def admins(self) -> list[Path]:
-        """Where the repository keeps what it knows of the worktree; more than one after a crash."""
+        """The repository's records of the worktree; more than one after a crash."""
         wanted = os.path.realpath(self.path / ".git")
         found = []
         for admin in (self.repository / "worktrees").glob("*"):

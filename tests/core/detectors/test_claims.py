@@ -4,7 +4,7 @@ import pytest
 
 from tests.core.helpers import PASS, Run, Turn, red
 from untilgreen.core.detectors.claims import Claims
-from untilgreen.core.model import Promise
+from untilgreen.core.values.model import Promise
 from untilgreen.errors import ConfigError
 from untilgreen.testing.laws import detector_laws
 
@@ -29,8 +29,8 @@ def test_three_false_claims_without_an_improvement_are_stuck() -> None:
         (1, 3, 4),
         0.95,
     )
-    assert signal.evidence == "3 claims of being done, each with red gates"
-    assert "Run them first." in signal.advice
+    assert signal.evidence == "3 claims that it is done, each while gates were red"
+    assert "Run the gates before you claim." in signal.advice
 
 
 def test_two_are_not() -> None:
@@ -67,7 +67,7 @@ def test_before_the_first_lap_nobody_claimed() -> None:
 
 
 def test_options_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^claims: rejected = 0 must be at least 1\.$"):
+    with pytest.raises(ConfigError, match=r"^claims: rejected = 0 must be a whole number, at least 1\.$"):
         Claims(rejected=0)
 
 

@@ -7,10 +7,12 @@ import pytest
 
 from tests.core.helpers import PASS, Run, Turn, red
 from untilgreen.core.detectors.cycle import Cycle, action_and_output, tree
-from untilgreen.core.model import Finding, Promise, Reply, Verdict
-from untilgreen.core.rules import Signal, stuck
-from untilgreen.core.state import Iteration
+from untilgreen.core.scoring.same_outcome import ENOUGH, SHORT
 from untilgreen.core.strategies.fixed import Fixed
+from untilgreen.core.values.fingerprint import sketch
+from untilgreen.core.values.model import Finding, Promise, Reply, Verdict
+from untilgreen.core.values.rules import Signal, stuck
+from untilgreen.core.values.state import Lap
 from untilgreen.errors import ConfigError
 from untilgreen.testing import story
 from untilgreen.testing.laws import detector_laws
@@ -19,7 +21,7 @@ from untilgreen.testing.laws import detector_laws
 def fires_at(played: str, detector: Cycle | None = None) -> int | None:
     """The lap in which a story is first called a cycle."""
     run = story(played, Fixed(iterations=len(played.split())), detectors=[detector or Cycle()])
-    return next((lap.number for lap in run.iterations if stuck(lap.signals)), None)
+    return next((lap.number for lap in run.laps if stuck(lap.signals)), None)
 
 
 def seen(run: Run) -> Signal:
@@ -58,7 +60,7 @@ def test_a_window_with_an_improvement_in_it_is_no_cycle() -> None:
     for ids in ("abc", "ab", "a"):
         run.lap(Turn(tree="same"), tests=red(*ids))
 
-    assert len({lap.snapshot for lap in run.state.iterations}) == 1
+    assert len({lap.snapshot for lap in run.state.laps}) == 1
     assert Cycle().detect(run.state) is None
 
 
@@ -100,7 +102,7 @@ def test_the_same_tree_is_a_cycle_though_findings_differ() -> None:
     for letter in "abc":
         run.lap(Turn(tree="same"), tests=red(letter))
 
-    assert seen(run).evidence == "the same tree, 3 times: tests: c"
+    assert seen(run).evidence == "the same files, 3 times: tests: c"
 
 
 def test_the_same_answer_and_output_is_a_cycle_though_findings_and_tree_differ() -> None:
@@ -120,7 +122,7 @@ def test_laps_whose_agent_failed_are_passed_over() -> None:
 def test_laps_that_only_lack_the_claim_are_no_evidence() -> None:
     run = Run(promise=Promise())
     for _ in range(5):
-        run.lap(Turn(tree="same"), tests=PASS)
+        run.lap(tests=PASS)
 
     assert Cycle().detect(run.state) is None
 
@@ -152,11 +154,11 @@ ONE, TWO, THREE, FOUR, FIVE = (words(60, start) for start in (0, 100, 200, 300, 
 def test_a_nudge_comes_one_lap_before_stuck() -> None:
     run = story("b a a a", Fixed(iterations=4), detectors=[Cycle()])
 
-    signals = [[(each.strength, each.laps) for each in lap.signals] for lap in run.iterations]
+    signals = [[(each.strength, each.laps) for each in lap.signals] for lap in run.laps]
 
     assert signals == [[], [], [("nudge", (2, 3))], [("stuck", (2, 3, 4))]]
-    assert run.iterations[2].signals[0].evidence == "the same failures, 2 times: tests: a"
-    assert run.iterations[2].signals[0].confidence == 0.7
+    assert run.laps[2].signals[0].evidence == "the same failures, 2 times: tests: a"
+    assert run.laps[2].signals[0].confidence == 0.7
 
 
 def test_two_repeats_need_no_nudge() -> None:
@@ -172,6 +174,26 @@ def test_a_long_output_is_evidence_by_itself() -> None:
     assert strengths(*((text, bare(FIVE)) for text in (ONE, TWO, THREE))) == ["-", "nudge", "stuck"]
 
 
+def test_a_short_output_has_to_come_once_more() -> None:
+    text = words(24)
+    assert SHORT <= len(sketch(text)) < ENOUGH
+
+    assert strengths(*((reply, bare(text)) for reply in (ONE, TWO, THREE, FOUR))) == [
+        "-",
+        "-",
+        "nudge",
+        "stuck",
+    ]
+
+
+def test_a_short_output_that_is_the_same_is_called_that() -> None:
+    run = Run()
+    for reply in (ONE, TWO, THREE, FOUR):
+        run.lap(Turn(reply=Reply(text=reply)), tests=bare(words(24)))
+
+    assert seen(run).evidence.startswith("the same output, 4 times: tests: ")
+
+
 def test_the_last_line_of_an_output_stands_for_it_in_the_evidence() -> None:
     run = Run()
     for text in (ONE, TWO, THREE):
@@ -183,9 +205,9 @@ def test_the_last_line_of_an_output_stands_for_it_in_the_evidence() -> None:
 def test_an_empty_output_is_called_that() -> None:
     run = Run()
     for _ in range(3):
-        run.lap(tests=bare(""))
+        run.lap(Turn(tree="same"), tests=bare(""))
 
-    assert seen(run).evidence == "the same answer and output, 3 times: tests: no output"
+    assert seen(run).evidence == "the same files, 3 times: tests: no output"
 
 
 def test_long_outputs_that_are_nearly_the_same_have_to_come_once_more() -> None:
@@ -230,8 +252,10 @@ def test_a_run_that_is_nearly_there_gets_one_lap_more() -> None:
     assert strengths(before, *laps, detector=Cycle(near=1.0)) == ["-", "-", "nudge", "stuck", "stuck"]
 
 
-def test_a_run_that_never_came_out_otherwise_gets_none() -> None:
-    assert strengths(*((text, red("a", score=0.95)) for text in (ONE, TWO, THREE)))[-1] == "stuck"
+def test_it_gets_that_also_where_no_lap_came_out_otherwise() -> None:
+    laps = [(text, red("a", score=0.95)) for text in (ONE, TWO, THREE, FOUR)]
+
+    assert strengths(*laps) == ["-", "-", "nudge", "stuck"]
 
 
 def test_an_answer_and_its_outcome_may_come_back_after_one_other_lap() -> None:
@@ -294,23 +318,23 @@ def test_the_signal_can_be_checked_in_ten_seconds() -> None:
     assert signal.advice.startswith("The last 3 laps repeated the same failures: tests: a, ")
 
 
-def test_a_cycle_of_two_names_all_its_laps() -> None:
+def test_a_cycle_of_two_names_all_its_laps_and_what_fails_in_each() -> None:
     run = Run()
     for letter in "xababab":
         run.lap(tests=red(letter))
 
     assert seen(run).laps == (2, 3, 4, 5, 6, 7)
-    assert seen(run).evidence == "the same failures in turns of 2, 3 times: tests: b"
+    assert seen(run).evidence == "the same failures in a cycle of 2 laps, 3 times: tests: a, then tests: b"
 
 
-def keys(lap: Iteration) -> Sequence[object]:
+def keys(lap: Lap) -> Sequence[object]:
     return [tree(lap), action_and_output(lap)]
 
 
 def test_what_is_not_known_is_not_compared() -> None:
-    assert keys(Iteration(number=1)) == [None, None]
-    assert action_and_output(Iteration(number=1, reply=Reply(digest="d"))) is None
-    assert action_and_output(Iteration(number=1, verdicts={"t": Verdict(status="fail", digest="v")})) is None
+    assert keys(Lap(number=1)) == [None, None]
+    assert action_and_output(Lap(number=1, reply=Reply(digest="d"))) is None
+    assert action_and_output(Lap(number=1, verdicts={"t": Verdict(status="fail", digest="v")})) is None
 
 
 @pytest.mark.parametrize(
@@ -330,4 +354,14 @@ def test_laps_among_which_one_got_better_are_no_circle(played: str) -> None:
     run = story(played, Fixed(iterations=30))
 
     assert run.outcome == "stuck"
-    assert run.iterations[-1].signals[0].laps == (2, 3, 4)
+    assert run.laps[-1].signals[0].laps == (2, 3, 4)
+
+
+def test_a_run_that_is_close_gets_one_more_lap_where_no_lap_came_out_otherwise() -> None:
+    def laps(score: float) -> list[str]:
+        silent = ("", bare(""))
+        told = ((text, red("a", score=score)) for text in (ONE, TWO, THREE))
+        return strengths(silent, *told)
+
+    assert laps(0.5) == ["-", "-", "stuck", "stuck"]
+    assert laps(0.95)[2] != "stuck"

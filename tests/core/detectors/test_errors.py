@@ -4,8 +4,8 @@ import pytest
 
 from tests.core.helpers import Run, Turn, red
 from untilgreen.core.detectors.errors import Errors
-from untilgreen.core.model import Reply
-from untilgreen.core.rules import Signal
+from untilgreen.core.values.model import Reply
+from untilgreen.core.values.rules import Signal
 from untilgreen.testing.laws import detector_laws
 
 

@@ -4,7 +4,7 @@ from tests.core.helpers import Run, Turn, red
 from untilgreen.core.detectors.claims import Claims
 from untilgreen.core.detectors.errors import Errors
 from untilgreen.core.detectors.stall import Stall
-from untilgreen.core.model import Promise, Reply
+from untilgreen.core.values.model import Promise, Reply
 
 
 def test_the_evidence_of_a_failure_is_short() -> None:
@@ -37,5 +37,5 @@ def test_a_stall_names_the_lap_since_which_nothing_got_better() -> None:
     signal = Stall(laps=2).detect(run.state)
 
     assert signal is not None
-    assert signal.evidence == "no better lap than 2 for 2 laps"
+    assert signal.evidence == "no improvement for 2 laps, since lap 2"
     assert signal.laps == (3, 4)

@@ -4,13 +4,13 @@ import pytest
 
 from tests.core.helpers import PASS, Run, Turn, red
 from untilgreen.core.detectors.noop import Noop
-from untilgreen.core.model import Promise, Reply
+from untilgreen.core.values.model import Promise, Reply
 from untilgreen.testing.laws import detector_laws
 
 
 @pytest.mark.parametrize(
     ("text", "evidence"),
-    [("I would change it.", "no file changed"), (" \n", "no file changed and nothing was said")],
+    [("I would change it.", "no file changed"), (" \n", "no file changed and the agent said nothing")],
 )
 def test_a_turn_that_changed_no_file_is_a_nudge(text: str, evidence: str) -> None:
     run = Run()

@@ -6,7 +6,7 @@ import pytest
 
 from tests.core.helpers import Run, Turn, red
 from untilgreen.core.detectors.similar import Similar
-from untilgreen.core.model import Reply
+from untilgreen.core.values.model import Reply
 from untilgreen.errors import ConfigError
 from untilgreen.testing.laws import detector_laws
 
@@ -36,8 +36,8 @@ def test_the_same_words_three_times_while_nothing_moves_are_stuck() -> None:
         (1, 2, 3),
         0.85,
     )
-    assert signal.evidence == "answers 100% alike, files and findings unmoved"
-    assert signal.advice == "Your last 3 answers said the same, and nothing changed."
+    assert signal.evidence == "replies 100% alike, the same files and findings"
+    assert signal.advice == "Your last 3 replies said the same, and nothing improved."
 
 
 def test_nearly_the_same_words_are_the_same() -> None:
@@ -69,11 +69,14 @@ def test_two_of_three_are_a_nudge() -> None:
 
     assert signal is not None
     assert (signal.strength, signal.laps, signal.confidence) == ("nudge", (2, 3), 0.7)
-    assert signal.advice == "Your last 2 answers said the same, and nothing changed."
+    assert signal.advice == "Your last 2 replies said the same, and nothing improved."
 
 
-def test_the_same_words_while_files_move_are_not_stuck() -> None:
-    assert Similar().detect(said("I tried.", "I tried.", "I tried.", tree=None).state) is None
+def test_the_same_words_while_files_move_are_a_nudge() -> None:
+    signal = Similar().detect(said("I tried.", "I tried.", "I tried.", tree=None).state)
+
+    assert signal is not None
+    assert (signal.strength, signal.evidence) == ("nudge", "the same reply 3 times")
 
 
 def test_the_same_words_while_findings_move_are_not_stuck() -> None:
@@ -81,7 +84,10 @@ def test_the_same_words_while_findings_move_are_not_stuck() -> None:
     for letter in "aab":
         run.lap(Turn(tree="same"), tests=red(letter))
 
-    assert Similar().detect(run.state) is None
+    signal = Similar().detect(run.state)
+
+    assert signal is not None
+    assert signal.strength == "nudge"
 
 
 def test_the_same_words_while_something_improved_are_not_stuck() -> None:
@@ -117,5 +123,24 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None
         Similar(**options)
 
 
+def test_a_measure_that_nobody_knows_is_refused_with_those_that_are() -> None:
+    with pytest.raises(ConfigError, match=r"^similar: measure can't be 'cosine'\. Known: chunks, jaccard\.$"):
+        Similar(measure="cosine")  # type: ignore[arg-type]  # that is the point
+
+
 def test_it_keeps_the_laws_of_a_detector() -> None:
     detector_laws(Similar())
+
+
+@pytest.mark.parametrize("others", [("find . -exec rm {} +", "find . -exec rm {} \\;"), ("a + b", "a - b")])
+def test_commands_that_differ_in_operators_are_different(others: tuple[str, str]) -> None:
+    one, other = (f"let me run this command for you now {each}" for each in others)
+
+    assert Similar().detect(said(one, other, one).state) is None
+    assert Similar().detect(said(one, one, one).state) is not None
+
+
+def test_one_mark_of_many_makes_no_difference() -> None:
+    text = LONG * 10
+
+    assert Similar().detect(said(text, text + "!", text).state) is not None

@@ -4,8 +4,8 @@ import pytest
 
 from tests.core.helpers import PASS, Run, red
 from untilgreen.core.detectors.stall import Stall
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import Promise
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import Promise
 from untilgreen.errors import ConfigError
 from untilgreen.testing.laws import detector_laws
 
@@ -28,7 +28,7 @@ def test_five_laps_without_a_new_best_are_a_nudge() -> None:
         0.7,
     )
     assert "for 5 laps" in signal.evidence
-    assert "Try another way." in signal.advice
+    assert "Try a different approach." in signal.advice
 
 
 def test_four_laps_are_not_enough() -> None:
@@ -52,7 +52,7 @@ def test_a_run_that_never_beats_its_baseline_stalls_from_there() -> None:
 
     assert signal is not None
     assert signal.laps == (1, 2)
-    assert signal.evidence == "no better lap than 0 for 2 laps"
+    assert signal.evidence == "no improvement for 2 laps, since lap 0"
 
 
 def test_before_the_first_lap_nothing_stalls() -> None:
@@ -60,7 +60,7 @@ def test_before_the_first_lap_nothing_stalls() -> None:
 
 
 def test_options_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"^stall: laps = 0 must be at least 1\.$"):
+    with pytest.raises(ConfigError, match=r"^stall: laps = 0 must be a whole number, at least 1\.$"):
         Stall(laps=0)
 
 
@@ -77,7 +77,7 @@ def test_a_long_stall_names_its_latest_laps_and_counts_all_of_them() -> None:
 
     assert signal is not None
     assert signal.laps == tuple(range(31, 81))
-    assert signal.evidence == "no better lap than 1 for 79 laps"
+    assert signal.evidence == "no improvement for 79 laps, since lap 1"
 
 
 def test_a_lap_that_lacks_only_the_claim_is_passed_over_on_the_way_back_to_the_best() -> None:
@@ -89,4 +89,4 @@ def test_a_lap_that_lacks_only_the_claim_is_passed_over_on_the_way_back_to_the_b
 
     assert signal is not None
     assert signal.laps == (2, 4, 5, 6, 7)
-    assert signal.evidence == "no better lap than 1 for 5 laps"
+    assert signal.evidence == "no improvement for 5 laps, since lap 1"

@@ -1,110 +1,166 @@
-"""Going on for as long as another lap is worth its price."""
+"""Going on for as long as another lap is worth its price, by what earlier runs taught."""
 
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.core.helpers import Run, Turn, continued, priced, red
-from untilgreen.core.detectors.noop import Noop
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import Outcome
-from untilgreen.core.strategies.adaptive import Adaptive
+from untilgreen.core.detectors.cycle import Cycle
+from untilgreen.core.learning.estimate import OwnEstimate, Prior
+from untilgreen.core.strategies.adaptive import Adaptive, explores
+from untilgreen.core.strategies.hybrid import Hybrid
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import Outcome, Reply
 from untilgreen.errors import ConfigError
 from untilgreen.testing import story
 from untilgreen.testing.laws import strategy_laws
 
-PATIENT = Limits(iterations=60)
+PRIOR = Prior(version="test", intercept=-3.0, weights=(-1.0, -1.0, -1.0, 2.0))
+SURE = OwnEstimate(slope=1.0, covariance=(0.01, 0.0, 0.0), runs=31, laps=120, active=True)
+LETTERS = " ".join("abcdefghijklmnopqrstuvwxyz")
 
 
-def chance(run: Run) -> float:
-    value = run.decided.decision.metadata["chance"]
-    assert isinstance(value, float)
-    return value
+def learnt(**options: Any) -> Adaptive:
+    return Adaptive(**{"prior": PRIOR, "own": {"agent": SURE}, "explore": 0.0, **options})
 
 
-def test_a_run_that_makes_progress_goes_on() -> None:
-    run = story("abcdef abcde abcd abc ab a -", Adaptive())
-
-    assert (run.outcome, len(run.iterations)) == ("converged", 7)
-
-
-def test_a_run_that_makes_none_is_given_up_after_some_laps() -> None:
-    letters = " ".join("abcdefghijklmnopqrstuvwxyz")
-
-    run = story(letters, Adaptive(), limits=PATIENT)
-
-    assert run.outcome == "exhausted"
-    assert 3 < len(run.iterations) < 20
-    assert run.reason.startswith("not worth another lap: about ")
+def again(run: Run, times: int = 1, **reply: Any) -> None:
+    """The same reply and the same finding, however the files changed."""
+    for _ in range(times):
+        run.lap(Turn(reply=Reply(text="I changed the parser again", **reply)), tests=red("a"))
 
 
-def test_what_is_worth_more_is_tried_longer() -> None:
-    letters = " ".join("abcdefghijklmnopqrstuvwxyz")
+def test_hybrid_decides_until_something_is_learnt_and_that_is_said() -> None:
+    run, like = Run(strategy=Adaptive()), Run(strategy=Hybrid())
 
-    short, long = (len(story(letters, Adaptive(worth=worth), limits=PATIENT).iterations) for worth in (3, 9))
+    mine, theirs = continued(run.lap(tests=red("a"))), continued(like.lap(tests=red("a")))
 
-    assert short < long
+    nothing = "; hybrid decides, not the estimate: nothing has been learnt about this agent yet"
+    assert mine == replace(theirs, reason=theirs.reason + nothing)
+    assert len(story(LETTERS, Adaptive(), limits=Limits(iterations=60)).laps) == 8
 
 
-def test_it_starts_even_and_says_its_estimate_in_words() -> None:
-    run = Run(strategy=Adaptive(worth=8))
+def test_hybrid_decides_where_the_numbers_may_not_and_it_says_why() -> None:
+    shy = replace(SURE, active=False, why="12 runs so far, and it takes 20")
+    run = Run(strategy=learnt(own={"agent": shy}))
+
+    assert continued(run.lap(tests=red("a"))).reason.endswith("12 runs so far, and it takes 20")
+
+
+def test_numbers_of_another_agent_decide_nothing() -> None:
+    run = Run(strategy=learnt(own={"codex": SURE}))
+
+    assert "hybrid decides" in continued(run.lap(tests=red("a"))).reason
+
+
+def test_it_says_its_estimate_in_words() -> None:
+    run = Run(strategy=learnt())
 
     decision = continued(run.lap(tests=red("a")))
 
     assert decision.reason == (
-        "worth another lap: about 50% that another lap removes a complaint, a removed one is worth 8 laps"
+        "about 27 in 100 that the next lap is green, 29 at best (from 31 runs of yours and the shared "
+        "prior); worth it from 2 in 100 on: one more lap"
     )
-    assert decision.metadata == {"chance": 0.5, "price": 0.125}
-    assert decision.confidence == 0.6
+    assert decision.metadata == {"chance": 0.2689, "best": 0.2891, "price": 0.02}
 
 
-def test_the_estimate_rises_with_progress_and_falls_without() -> None:
-    run = Run(strategy=Adaptive())
-    seen = []
-    for ids, score in (("abc", 0.0), ("ab", 0.1), ("ab", 0.2), ("ab", 0.2), ("ac", 0.2)):
-        run.lap(tests=red(*ids, score=score))
-        seen.append(chance(run))
-
-    assert seen[0] < seen[1] < seen[2]
-    assert seen[2] > seen[3] > seen[4]
-
-
-def test_old_evidence_fades() -> None:
-    def after(memory: float) -> float:
-        run = Run(strategy=Adaptive(worth=100, memory=memory))
-        for ids in ("abcd", "abc", "ab", "ac", "ad", "bc"):
-            run.lap(tests=red(*ids))
-        return chance(run)
-
-    assert after(0.5) < after(0.9) < after(1.0)
-
-
-def test_each_nudge_lowers_the_estimate() -> None:
-    run = Run(strategy=Adaptive(), detectors=[Noop()])
-    run.lap(Turn(tree="tree-0"), tests=red("a"))
-
-    assert chance(run) == pytest.approx(0.35)
-
-
-def test_its_end_has_little_confidence() -> None:
-    run = Run(strategy=Adaptive(worth=1.5))
-    run.lap(tests=red("a"))
+def test_the_same_again_lowers_the_estimate_until_it_is_not_worth_a_lap() -> None:
+    run = Run(strategy=learnt())
+    again(run, 2)
 
     assert run.ending.outcome is Outcome.EXHAUSTED
-    assert run.ending.confidence == 0.7
+    assert run.ending.reason == (
+        "not worth another lap: about 0.7 in 100 that the next lap is green, 0.7 at best (the same reply and "
+        "outcome twice; from 31 runs of yours and the shared prior); worth it from 2 in 100 on"
+    )
+
+
+def test_what_is_worth_more_is_tried_longer() -> None:
+    run = Run(strategy=learnt(worth=10_000))
+    again(run, 3)
+
+    assert "the same reply and outcome 3 times" in continued(run.decided).reason
+
+
+def test_the_first_lap_never_ends_a_run() -> None:
+    run = Run(strategy=learnt(worth=1))
+    again(run)
+    assert continued(run.decided).metadata["price"] == 1.0
+
+    again(run)
+    assert run.ending.outcome is Outcome.EXHAUSTED
+
+
+def test_doubt_speaks_for_another_lap() -> None:
+    unsure = replace(SURE, covariance=(9.0, 0.0, 0.0))
+    run = Run(strategy=learnt(own={"agent": unsure}))
+    again(run, 3)
+
+    decision = continued(run.decided)
+    assert decision.metadata["chance"] < decision.metadata["price"] < decision.metadata["best"]
+
+
+def test_one_run_in_ten_explores_and_records_that_it_would_have_stopped() -> None:
+    run = Run(strategy=learnt(explore=1.0))
+    again(run, 3)
+
+    decision = continued(run.decided)
+    assert decision.metadata["would_have_stopped"] is True
+    assert (
+        "it would have stopped here, but this is one of the 100 in 100 runs that continue" in decision.reason
+    )
+
+
+def test_which_runs_explore_follows_from_their_names() -> None:
+    drawn = [f"run-{number}" for number in range(2000) if explores(f"run-{number}", 0.1)]
+
+    assert 150 < len(drawn) < 250
+    assert all(explores(name, 0.1) for name in drawn)
+    assert not any(explores(name, 0.0) for name in drawn)
+
+
+def test_only_one_of_two_is_the_same() -> None:
+    run = Run(strategy=learnt())
+    run.lap(tests=red("a"))
+    run.lap(Turn(reply=Reply(text="something else entirely, in many other words")), tests=red("a"))
+    assert "the same outcome as shortly before" in continued(run.decided).reason
+
+    run.lap(Turn(reply=Reply(text="something else entirely, in many other words")), tests=red("b"))
+    assert "the same reply as shortly before" in continued(run.decided).reason
+
+
+def test_twice_is_said_as_twice() -> None:
+    run = Run(strategy=learnt(worth=1000))
+    again(run, 2)
+
+    assert "the same reply and outcome twice" in continued(run.decided).reason
 
 
 def test_a_worth_in_money_is_compared_with_the_mean_price_of_a_lap() -> None:
-    run = Run(strategy=Adaptive(worth="$3"))
-    decision = continued(run.lap(Turn(reply=priced(0.5)), tests=red("a", "b")))
-    assert decision.reason.endswith("a lap costs $0.50 and a removed one is worth $3.00")
-    assert decision.metadata["price"] == pytest.approx(0.1667)
+    run = Run(strategy=learnt(worth="$10"))
 
-    run.lap(Turn(reply=priced(5.5)), tests=red("a"))
-    assert run.ending.reason.endswith("a lap costs $3.00 and a removed one is worth $3.00")
+    decision = continued(run.lap(Turn(reply=priced(0.5)), tests=red("a")))
+    assert decision.reason.endswith(
+        "at $0.50 a lap and $10.00 for green, worth it from 5 in 100 on: one more lap"
+    )
+    assert decision.metadata["price"] == 0.05
+
+    run.lap(Turn(reply=priced(19.5)), tests=red("a"))
+    assert "at $10.00 a lap and $10.00 for green, worth it from 100 in 100 on" in run.ending.reason
 
 
-@pytest.mark.parametrize("options", [{"worth": "a lot"}, {"worth": 0.5}, {"memory": 0.0}, {"memory": 1.5}])
+def test_a_worth_in_money_goes_on_while_no_lap_has_a_price() -> None:
+    run = Run(strategy=learnt(worth="$3"))
+
+    decision = continued(run.lap(Turn(reply=priced(None)), tests=red("a")))
+
+    assert decision.reason.endswith("; what a lap costs is unknown: one more lap")
+    assert decision.metadata["price"] == 0.0
+
+
+@pytest.mark.parametrize("options", [{"worth": "a lot"}, {"worth": 0.5}, {"explore": -0.1}, {"explore": 1.5}])
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=rf"^adaptive: {next(iter(options))} = "):
         Adaptive(**options)
@@ -114,5 +170,29 @@ def test_a_stuck_signal_ends_it_like_any_other() -> None:
     assert story("a=", Adaptive()).outcome == "stuck"
 
 
-def test_it_keeps_the_laws_of_a_strategy() -> None:
-    strategy_laws(Adaptive())
+def test_an_agent_that_is_often_green_is_warned_once_before_it_counts_as_stuck() -> None:
+    often = replace(SURE, intercept=5.0)
+    run = Run(strategy=learnt(own={"agent": often}), detectors=[Cycle()])
+    again(run, 3)
+
+    decision = continued(run.decided)
+    assert decision.metadata["warned"] is True
+    assert decision.reason.startswith(
+        "cycle in laps 1, 2, 3: the same failures, 3 times: tests: a; but about "
+    )
+    assert decision.reason.endswith("from 31 runs of yours: one more lap before it counts as stuck")
+    again(run)
+    assert run.ending.outcome is Outcome.STUCK
+
+
+@pytest.mark.parametrize("own", [SURE, replace(SURE, intercept=5.0, runs=19)])
+def test_an_agent_that_is_seldom_green_or_little_known_is_stuck_at_once(own: OwnEstimate) -> None:
+    run = Run(strategy=learnt(own={"agent": own}, worth=1e9), detectors=[Cycle()])
+    again(run, 3)
+
+    assert run.ending.outcome is Outcome.STUCK
+
+
+@pytest.mark.parametrize("strategy", [Adaptive(), learnt(), learnt(explore=1.0), learnt(worth="$3")])
+def test_it_keeps_the_laws_of_a_strategy(strategy: Adaptive) -> None:
+    strategy_laws(strategy)

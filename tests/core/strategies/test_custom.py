@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from untilgreen.core.decision import Continue, Decision, Finish
-from untilgreen.core.events import Decided
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import Outcome
-from untilgreen.core.rules import Signal, Strategy
-from untilgreen.core.state import RunState
 from untilgreen.core.strategies.adaptive import Adaptive
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.strategies.manual import Manual
 from untilgreen.core.strategies.ralph import Ralph
+from untilgreen.core.values.decision import Continue, Decision, Finish
+from untilgreen.core.values.events import Decided
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import Outcome
+from untilgreen.core.values.rules import Signal, Strategy
+from untilgreen.core.values.state import RunState
 from untilgreen.testing import story, tell
 from untilgreen.testing.laws import strategy_laws
 
@@ -26,7 +26,7 @@ class Patient:
         self.patience = patience
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
-        last = state.iterations[-1]
+        last = state.laps[-1]
         if last.since_best >= self.patience:
             return Finish(outcome=Outcome.EXHAUSTED, reason=f"no better for {last.since_best} laps")
         return Continue(reason="patience", confidence=0.6)
@@ -40,7 +40,7 @@ EVERY = pytest.mark.parametrize("strategy", ALL, ids=lambda strategy: type(strat
 def test_red_then_green_converges_with_every_strategy(strategy: Strategy) -> None:
     run = story("a -*" if isinstance(strategy, Ralph) else "a -", strategy)
 
-    assert (run.outcome, len(run.iterations)) == ("converged", 2)
+    assert (run.outcome, len(run.laps)) == ("converged", 2)
 
 
 @EVERY
@@ -54,7 +54,7 @@ def test_success_on_the_last_permitted_lap_is_success(strategy: Strategy) -> Non
 def test_an_agent_that_always_fails_ends_the_run_within_the_errors(strategy: Strategy) -> None:
     run = story("!", strategy)
 
-    assert (run.outcome, len(run.iterations)) == ("exhausted", 3)
+    assert (run.outcome, len(run.laps)) == ("exhausted", 3)
     assert run.reason == "limit errors: the agent failed 3 times in a row, last: crash"
 
 
@@ -63,7 +63,7 @@ def test_an_agent_that_always_asks_ends_within_the_limits(strategy: Strategy) ->
     run = story("a?", strategy, limits=Limits(iterations=6))
 
     assert run.outcome in ("stuck", "exhausted")
-    assert len(run.iterations) <= 6
+    assert len(run.laps) <= 6
 
 
 @EVERY
@@ -94,7 +94,7 @@ def test_every_strategy_but_manual_answers_a_stuck_signal_with_the_end(strategy:
 def test_a_custom_strategy_ends_a_run_by_its_own_rule() -> None:
     run = story("abc ab ac ad bc", Patient(3))
 
-    assert (run.outcome, run.reason, len(run.iterations)) == ("exhausted", "no better for 3 laps", 5)
+    assert (run.outcome, run.reason, len(run.laps)) == ("exhausted", "no better for 3 laps", 5)
 
 
 def test_a_custom_strategy_keeps_the_laws() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.core.helpers import Run, continued, red
-from untilgreen.core.model import Outcome
 from untilgreen.core.strategies.hybrid import Hybrid
+from untilgreen.core.values.model import Outcome
 from untilgreen.errors import ConfigError
 from untilgreen.testing import story
 from untilgreen.testing.laws import strategy_laws
@@ -17,7 +17,7 @@ SEEDS = Hybrid(base=3, bonus=2)
 def test_a_run_that_fixes_one_thing_a_lap_converges() -> None:
     run = story("abc ab a -", Hybrid())
 
-    assert (run.outcome, len(run.iterations)) == ("converged", 4)
+    assert (run.outcome, len(run.laps)) == ("converged", 4)
 
 
 def test_eight_base_laps_and_twelve_bonus_laps_are_the_default() -> None:
@@ -39,7 +39,7 @@ def test_eight_base_laps_and_twelve_bonus_laps_are_the_default() -> None:
 def test_bonus_laps_are_earned_by_the_lap_before(played: str, outcome: str, laps: int) -> None:
     run = story(played, SEEDS)
 
-    assert (run.outcome, len(run.iterations)) == (outcome, laps)
+    assert (run.outcome, len(run.laps)) == (outcome, laps)
 
 
 def test_a_bonus_lap_can_be_earned_by_score_alone() -> None:
@@ -106,7 +106,7 @@ def test_a_stuck_run_may_be_good_enough_too() -> None:
     run = story("abcd a= a= a=", Hybrid(accept_after=3))
 
     assert run.outcome == "accepted"
-    assert run.reason.startswith("lap 4 scored 0.75 of 0.50; cycle in laps 2, 3, 4")
+    assert run.reason.startswith("lap 4 scored 0.75, enough for accept_floor 0.50; cycle in laps 2, 3, 4")
     assert run.ending is not None
     assert run.ending.metadata["instead_of"] == "stuck"
     assert run.ending.leave == 4

@@ -3,12 +3,12 @@
 import pytest
 
 from tests.core.helpers import PASS, Run, Turn, continued, red
-from untilgreen.core.brief import compose
+from untilgreen.core.briefing.brief import compose
 from untilgreen.core.detectors.noop import Noop
-from untilgreen.core.model import Outcome, PartSpec, Reply
-from untilgreen.core.receive import Answer
-from untilgreen.core.step import AwaitAnswer, Conclude, Decide, Restore, Work
+from untilgreen.core.loop.receive import Answer
+from untilgreen.core.loop.step import AwaitAnswer, Conclude, Decide, Restore, Work
 from untilgreen.core.strategies.manual import Manual
+from untilgreen.core.values.model import Outcome, PartSpec, Reply
 from untilgreen.testing import story
 from untilgreen.testing.laws import strategy_laws
 
@@ -37,7 +37,7 @@ def test_it_asks_after_every_lap_and_waits_without_end() -> None:
     run = after_two_laps()
 
     assert run.step == AwaitAnswer(until=None)
-    assert run.asked.question == "Lap 2 scored 0.00, 2 complaints left. What next?"
+    assert run.asked.question == "Lap 2 scored 0.00, 2 findings left. What next?"
     assert run.asked.choices == ("continue", "accept", "stop", "rollback", "agent")
     assert run.asked.metadata == {"score": 0.0, "signals": []}
 
@@ -53,7 +53,7 @@ def test_the_question_says_what_the_detectors_saw() -> None:
     run = Run(strategy=Manual(), detectors=[Noop()], answers=True)
     run.lap(Turn(tree="tree-0"), tests=red("a"))
 
-    assert run.asked.question == "Lap 1 scored 0.00, 1 complaint left. noop: no file changed. What next?"
+    assert run.asked.question == "Lap 1 scored 0.00, 1 finding left. noop: no file changed. What next?"
     assert run.asked.metadata == {"score": 0.0, "signals": ["noop"]}
 
 
@@ -105,7 +105,7 @@ def test_another_agent_goes_on_in_a_conversation_of_its_own(restarted: bool) -> 
     run = after_two_laps()
     answered(run, Answer(at=0.0, choice="agent", argument="two", by="ann"), restarted=restarted)
 
-    assert continued(run.decided).reason == "two goes on by ann"
+    assert continued(run.decided).reason == "two continues by ann"
     assert run.until(Work) == Work(lap=3, attempt=1, agent="two")
     assert compose(run.state).session is None
 
@@ -120,7 +120,7 @@ def test_green_needs_no_question() -> None:
 def test_a_story_of_it_converges_when_the_person_goes_on() -> None:
     run = story("a b -", Manual())
 
-    assert (run.outcome, len(run.iterations)) == ("converged", 3)
+    assert (run.outcome, len(run.laps)) == ("converged", 3)
 
 
 def test_it_keeps_the_laws_of_a_strategy() -> None:

@@ -5,13 +5,15 @@ from typing import Any
 import pytest
 
 from tests.core.helpers import PASS, Run, Turn, continued, red
-from untilgreen.core.brief import compose
-from untilgreen.core.decision import Continue
+from untilgreen.core.briefing.brief import compose
 from untilgreen.core.detectors.claims import Claims
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import Outcome, Promise
-from untilgreen.core.step import Work
+from untilgreen.core.detectors.similar import Similar
+from untilgreen.core.loop.step import Work
+from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.core.strategies.ralph import Ralph
+from untilgreen.core.values.decision import Continue
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import Outcome, Promise
 from untilgreen.errors import ConfigError
 from untilgreen.testing import story
 from untilgreen.testing.laws import strategy_laws
@@ -23,15 +25,15 @@ DONE = Promise(text="DONE")
 def test_it_ends_when_claim_and_gates_agree(played: str, laps: int) -> None:
     run = story(played, Ralph())
 
-    assert (run.outcome, len(run.iterations)) == ("converged", laps)
+    assert (run.outcome, len(run.laps)) == ("converged", laps)
 
 
 def test_a_false_claim_is_rejected_and_never_the_end_by_itself() -> None:
     run = story("a*", Ralph())
 
     assert run.outcome == "stuck"
-    assert {signal.kind for signal in run.iterations[-1].signals} >= {"claims"}
-    decision = run.iterations[0].decision
+    assert {signal.kind for signal in run.laps[-1].signals} >= {"claims"}
+    decision = run.laps[0].decision
     assert isinstance(decision, Continue)
     assert decision.reason == "the claim was rejected: gates are red"
     assert decision.confidence == 0.95
@@ -49,22 +51,23 @@ def test_the_brief_after_a_false_claim_opens_with_it() -> None:
 def test_green_without_the_promise_goes_on_asking_and_is_accepted_at_the_limit() -> None:
     run = story("-", Ralph(max=30), limits=Limits(iterations=7))
 
-    assert (run.outcome, len(run.iterations)) == ("accepted", 7)
-    assert all(lap.awaiting_claim for lap in run.iterations)
-    assert run.iterations[0].decision is not None
-    assert run.iterations[0].decision.reason == "everything is green, the promise was not given"
+    assert (run.outcome, len(run.laps)) == ("accepted", 7)
+    assert all(lap.awaiting_claim for lap in run.laps)
+    assert run.laps[0].decision is not None
+    assert run.laps[0].decision.reason == "everything is green, but the agent did not give the promise"
 
 
 def test_green_without_the_promise_is_accepted_when_its_own_laps_are_used() -> None:
     run = story("-", Ralph(max=4))
 
-    assert (run.outcome, len(run.iterations)) == ("accepted", 4)
+    assert (run.outcome, len(run.laps)) == ("accepted", 4)
 
 
 def test_green_without_the_promise_that_says_the_same_again_is_accepted() -> None:
     run = story("-=", Ralph())
 
-    assert (run.outcome, len(run.iterations)) == ("accepted", 3)
+    assert (run.outcome, len(run.laps)) == ("accepted", 2)
+    assert run.reason == "all gates are green, and laps 1 and 2 changed no file and did not give the promise"
 
 
 def test_it_has_its_own_ceiling() -> None:
@@ -76,10 +79,10 @@ def test_it_has_its_own_ceiling() -> None:
 def test_a_claim_before_its_lap_is_recorded_and_ignored() -> None:
     run = story("-*", Ralph(min=4))
 
-    assert (run.outcome, len(run.iterations)) == ("converged", 4)
-    assert [lap.claim for lap in run.iterations] == [True] * 4
-    assert run.iterations[0].decision is not None
-    assert run.iterations[0].decision.reason == "lap 1 of at least 4"
+    assert (run.outcome, len(run.laps)) == ("converged", 4)
+    assert [lap.claim for lap in run.laps] == [True] * 4
+    assert run.laps[0].decision is not None
+    assert run.laps[0].decision.reason == "lap 1 of at least 4"
 
 
 def test_a_stop_for_false_claims_before_its_lap_is_recorded_and_ignored() -> None:
@@ -103,12 +106,33 @@ def test_false_claims_from_its_lap_on_are_stuck() -> None:
 def test_a_similarity_stop_before_its_lap_is_recorded_and_ignored() -> None:
     run = story("-=", Ralph(min=5))
 
-    assert (run.outcome, len(run.iterations)) == ("accepted", 5)
-    assert "similar" in {signal.kind for signal in run.iterations[2].signals}
+    assert (run.outcome, len(run.laps)) == ("accepted", 5)
+    assert "similar" in {signal.kind for signal in run.laps[2].signals}
 
 
 def test_similarity_and_window_tune_the_detector() -> None:
-    assert len(story("-=", Ralph(window=5)).iterations) == 5
+    assert [len(story("a=", Ralph(window=window), detectors=[Similar()]).laps) for window in (3, 5)] == [3, 5]
+
+
+def test_before_its_least_number_of_laps_nothing_ends_it() -> None:
+    run = story("a=", Ralph(min=10))
+
+    assert (run.outcome, len(run.laps)) == ("stuck", 10)
+
+
+@pytest.mark.parametrize(
+    ("played", "laps"),
+    [("a - -= -=", 4), ("a -= - -= -=", 5), ("a -= a -= -=", 5), ("-= - - - -=* -=", 5)],
+)
+def test_two_green_laps_without_a_change_or_a_claim_are_enough(played: str, laps: int) -> None:
+    """Files that change in between, a red lap, or a claim begin the count again."""
+    assert len(story(played, Ralph()).laps) == laps
+
+
+def test_green_and_unclaimed_ends_with_every_strategy_that_has_a_promise() -> None:
+    run = story("ab a -=", Fixed(iterations=12), promise="DONE")
+
+    assert (run.outcome, len(run.laps)) == ("accepted", 4)
 
 
 def test_without_evidence_either_way_it_goes_on_with_little_confidence() -> None:
@@ -116,7 +140,7 @@ def test_without_evidence_either_way_it_goes_on_with_little_confidence() -> None
 
     decision = continued(run.lap(tests=red("a")))
 
-    assert (decision.reason, decision.confidence) == ("neither done nor going in circles", 0.6)
+    assert (decision.reason, decision.confidence) == ("not done, and not stuck", 0.6)
 
 
 def test_a_green_lap_without_the_claim_has_little_confidence() -> None:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from untilgreen.core.model import GateSpec, Verdict
+from untilgreen.core.values.model import GateSpec, Verdict
 from untilgreen.gates.command import CommandGate
-from untilgreen.gates.integrity import IntegrityGate
-from untilgreen.ports import Gate, Site
+from untilgreen.gates.integrity.gate import IntegrityGate
+from untilgreen.ports import CheckContext, Gate
 from untilgreen.workspace.export import Exporter
-from untilgreen.workspace.git import GitWorkspace
+from untilgreen.workspace.git_workspace import GitWorkspace
 
 
 def make(spec: GateSpec) -> Gate:
@@ -59,6 +59,7 @@ class Project:
     allow: tuple[str, ...] = ()
     base: str = ""
     claim: bool = True
+    at_home: bool = True
 
     @property
     def scratch(self) -> Path:
@@ -83,8 +84,17 @@ class Project:
         """What the gate says when an agent has made these changes; the real gates are green by then."""
         write(self.root, files)
         workspace = self.workspace()
-        snapshot = await workspace.snapshot("1")
-        site = Site(
+        context = self.context(await workspace.snapshot("1"), *allowed)
+        for spec in self.gates:
+            real = await make(spec).check(replace(context, output=None))
+            assert real.status == "pass", f"the agent fails to cheat, so nothing is proven: {real.excerpt}"
+        verdict = await self.gate(workspace).check(context)
+        assert not self.scratch.exists()
+        return verdict
+
+    def context(self, snapshot: str, *allowed: str) -> CheckContext:
+        """A look at one snapshot."""
+        return CheckContext(
             root=self.start or self.root,
             lap=1,
             snapshot=snapshot,
@@ -94,21 +104,16 @@ class Project:
             output=self.output,
             tree=self.private / "tree.json",
         )
-        for spec in self.gates:
-            real = await make(spec).check(replace(site, output=None))
-            assert real.status == "pass", f"the agent fails to cheat, so nothing is proven: {real.excerpt}"
-        verdict = await self.gate(workspace).check(site)
-        assert not self.scratch.exists()
-        return verdict
 
     def gate(self, workspace: GitWorkspace) -> IntegrityGate:
         return IntegrityGate(
-            kept=Exporter(workspace),
+            trees=Exporter(workspace),
             gates=self.gates,
             make=make,
             scratch=self.scratch,
             protect=self.protect,
             allow=self.allow,
+            at_home=self.at_home,
         )
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from untilgreen.gates.integrity import trial
-from untilgreen.gates.integrity.commands import executed
-from untilgreen.gates.integrity.inline import swap_inline
-from untilgreen.gates.integrity.loaded import named_in
-from untilgreen.gates.integrity.protect import Protection, Role, fits
-from untilgreen.gates.integrity.sections import swap
-from untilgreen.gates.integrity.words import explained, renamed
+from untilgreen.gates.integrity import comparison
+from untilgreen.gates.integrity.explanations import explain, find_renamed
+from untilgreen.gates.integrity.protected.executed_files import files_run_by
+from untilgreen.gates.integrity.protected.followed_files import files_named_in
+from untilgreen.gates.integrity.protected.loaded_files import files_loaded_by, patterns_of_tests
+from untilgreen.gates.integrity.protected.mixed_files import swap
+from untilgreen.gates.integrity.protected.protection import Protection, Role, matches
+from untilgreen.gates.integrity.protected.rust_inline_tests import swap_inline
 
 # commands
 
@@ -31,16 +32,25 @@ from untilgreen.gates.integrity.words import explained, renamed
         ("node -r ./setup.js --test test/", {"setup.js", "test"}),
         ("make test", {"Makefile", "makefile", "GNUmakefile"}),
         ("make -f build.mk test", {"Makefile", "makefile", "GNUmakefile", "build.mk"}),
+        ("bash -euo pipefail x.sh", {"x.sh"}),
+        ("python -W error x.py", {"x.py"}),
+        ("nice -n 5 ./x.sh", {"x.sh"}),
+        ("env -u HOME A=1 timeout -k 5 60 sh a.sh", {"a.sh"}),
+        ("bash -euc './c.sh'", {"c.sh"}),
+        ("x=$(./y.sh) && echo `./z.sh`", {"y.sh", "z.sh"}),
+        ("npm test --prefix web", {"web/package.json"}),
+        ("make -C sub all", {"sub/Makefile", "sub/makefile", "sub/GNUmakefile"}),
+        ("if ./a.sh; then sudo -u me ./b.sh; fi", {"a.sh", "b.sh"}),
         ("echo 'unfinished", set()),
         ("cargo test", set()),
     ],
 )
 def test_what_a_command_executes_is_known(command: str, files: set[str]) -> None:
-    assert executed(command) == files
+    assert files_run_by(command) == files
 
 
 def test_a_command_is_read_from_where_it_runs() -> None:
-    assert executed("./test.sh", "web") == {"web/test.sh"}
+    assert files_run_by("./test.sh", "web") == {"web/test.sh"}
 
 
 # protect
@@ -63,8 +73,16 @@ def test_a_command_is_read_from_where_it_runs() -> None:
         ("ci/run.sh", "script"),
         ("golden/a.json", "test"),
         ("src/app.py", None),
-        ("lib/argparse.py", None),
+        ("lib/argparse.py", "tool"),
         ("contest.py", None),
+        ("src/tests.rs", "test"),
+        ("Tests/adding.py", "test"),
+        ("test.js", "test"),
+        ("t/basic.t", "test"),
+        (".nycrc", "tool"),
+        ("babel.config.js", "tool"),
+        (".ruff.toml", "tool"),
+        ("mypy.ini", "tool"),
     ],
 )
 def test_each_path_has_its_role(path: str, role: Role | None) -> None:
@@ -94,7 +112,7 @@ def test_what_is_let_through_has_no_role() -> None:
     ],
 )
 def test_patterns(path: str, pattern: str, fit: bool) -> None:
-    assert fits(path, pattern) is fit
+    assert matches(path, pattern) is fit
 
 
 # sections
@@ -169,7 +187,7 @@ def test_a_file_that_can_not_be_divided_is_put_back_as_a_whole(broken: bytes) ->
 def test_what_configuration_has_loaded_is_known(path: str, text: str, files: set[str]) -> None:
     known = ["tools/quiet.py", "quiet/__init__.py", "web/s.js", "hooks.js", "a.ts", "i.js", "web/i.js"]
 
-    assert named_in(path, text, known) == files
+    assert files_loaded_by(path, text, known) == files
 
 
 # inline
@@ -215,39 +233,39 @@ def test_a_file_without_whole_test_modules_has_nothing_to_put_back(text: str) ->
         ("it('adds', f)\n", "it.skip('adds', f)\n", "skipped: `it.skip('adds', f)`"),
         ("assert x == 1\n", "assert x\n", "loosened: was `assert x == 1`, now `assert x`"),
         ("expect(a).toBe(1)\n", "a\n", "assertions removed: was `expect(a).toBe(1)`"),
-        ("x = 1\n", "x = 1\nimport os; os._exit(0)\n", "ends the process by itself"),
+        ("x = 1\n", "x = 1\nimport os; os._exit(0)\n", "ends the process itself"),
         ("x = 1\n", "x = 2\n", "was `x = 1`, now `x = 2`"),
         ("#[test]\nfn adds() {}\n", "fn adds() {}\n", "tests: adds"),
     ],
 )
 def test_what_was_done_is_said_in_words(old: str, new: str, words: str) -> None:
-    assert words in explained("t.py", "modified", old, new)
+    assert words in explain("t.py", "modified", old, new)
 
 
 def test_removed_new_and_hidden_files_are_told_apart() -> None:
-    assert explained("t.py", "deleted", "def test_a(): pass", "", moved_to="u.py").startswith(
+    assert explain("t.py", "deleted", "def test_a(): pass", "", moved_to="u.py").startswith(
         "t.py was removed: renamed to u.py. Removed or renamed tests: test_a"
     )
-    assert explained("c.py", "added", "", "os._exit(0)").startswith(
-        "c.py is new and can change what the tools do. It ends the process by itself"
+    assert explain("c.py", "added", "", "os._exit(0)").startswith(
+        "c.py is new and can change what the tools do. It ends the process itself"
     )
-    assert "hidden by a changed .gitignore" in explained("c.py", "hidden", "", "x")
+    assert "hidden by a changed .gitignore" in explain("c.py", "hidden", "", "x")
 
 
 def test_a_renamed_file_is_found_by_its_text() -> None:
     old = "\n".join(f"line {number}" for number in range(20))
 
-    assert renamed(old, [("a", "other"), ("b", f"{old}\nmore")]) == "b"
-    assert renamed(old, [("a", "other")]) == ""
+    assert find_renamed(old, [("a", "other"), ("b", f"{old}\nmore")]) == "b"
+    assert find_renamed(old, [("a", "other")]) == ""
 
 
 def test_a_command_of_any_length_is_searched_for_its_scripts_in_time() -> None:
-    assert "check.sh" in executed(f"sh check.sh\n{'a' * 500_000}")
+    assert "check.sh" in files_run_by(f"sh check.sh\n{'a' * 500_000}")
 
 
 @pytest.mark.parametrize("piece", [" " * 40 + "\n", "#[test", "#[test]\n"])
 def test_a_file_of_nothing_but_beginnings_is_explained_in_time(piece: str) -> None:
-    assert explained("t.py", "modified", piece * (500_000 // len(piece)), "assert a\n").startswith("t.py")
+    assert explain("t.py", "modified", piece * (500_000 // len(piece)), "assert a\n").startswith("t.py")
 
 
 @pytest.mark.timeout(30)
@@ -256,4 +274,83 @@ def test_a_hidden_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "conftest.py").symlink_to("pipe")
 
-    assert trial._on_disk(tmp_path, "conftest.py") == ""
+    assert comparison._on_disk(tmp_path, "conftest.py") == ""
+
+
+# what is derived
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "files"),
+    [
+        ("Makefile", "test:\n\t@./a.sh\n\t-sh b.sh\n", {"a.sh", "b.sh"}),
+        ("Makefile", "include rules/test.mk\n", {"rules/test.mk"}),
+        (
+            "Makefile",
+            "PY = python3\ntest: ; $(PY) c.py\n\t$(MAKE) -C sub\n",
+            {"c.py", "sub/Makefile", "sub/makefile", "sub/GNUmakefile"},
+        ),
+        (
+            "web/package.json",
+            '{"scripts": {"test": "node run.js && ./all.sh"}}',
+            {"web/run.js", "web/all.sh"},
+        ),
+        ("package.json", "{", set()),
+        ("ci/check.py", "import os\nfrom rules import strict\n", {"ci/os.py", "ci/os/__init__.py"}),
+        ("check.py", "from calc import add\nimport check_rules\n", {"check_rules.py"}),
+        ("ci/run.js", "const a = require('./rules')\n", {"ci/rules.js"}),
+        ("check.sh", "sh a.sh\n. ./b.sh\nif ./c.sh; then exec ./d\nfi\n", {"a.sh", "b.sh", "c.sh", "d"}),
+        ("check.sh", "# don't stop\n./a.sh # it's short\n./b.sh\n", {"a.sh", "b.sh"}),
+        ("ci/all.sh", 'HERE=$(cd "$(dirname "$0")" && pwd)\n"$HERE/a.sh"\n', {"ci/a.sh"}),
+        ("ci/all.sh", 'sh "$(dirname "$0")"/a.sh && "${HERE}/b.sh"\n', {"ci/a.sh", "ci/b.sh"}),
+    ],
+)
+def test_what_a_file_of_a_gate_leads_to_is_known(path: str, text: str, files: set[str]) -> None:
+    assert files <= files_named_in(path, text, "")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("check.py", "from calc import add\n"),
+        ("check.sh", 'test "$(python3 calc.py 1 2)" = 3\n'),
+        ("check.sh", 'test "$(python3 calc.py "$(cat one)" $((1 + 1)))" = 3\n'),
+        ("ci/check.sh", "test `python3 calc.py 1 2` = 3\n"),
+    ],
+)
+def test_the_work_whose_result_a_check_compares_is_not_taken_for_the_check(path: str, text: str) -> None:
+    assert "calc.py" not in files_named_in(path, text, "")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "patterns"),
+    [
+        ("pytest.ini", "[pytest]\npython_files = check_*.py probe_*.py\n", {"check_*.py", "probe_*.py"}),
+        ("pyproject.toml", '[tool.pytest.ini_options]\npython_files = ["check_*.py"]\n', {"check_*.py"}),
+        ("jest.config.js", 'module.exports = {testMatch: ["**/verify/**/*.{js,ts}"]}', {"verify/*.js"}),
+        (".mocharc.json", '{"spec": ["probes/**/*.js"]}', {"probes/*.js"}),
+    ],
+)
+def test_patterns_of_tests_come_from_the_tools_configuration(
+    path: str, text: str, patterns: set[str]
+) -> None:
+    found = set(patterns_of_tests(path, text))
+
+    assert all(any(each.startswith(pattern[:8]) for each in found) for pattern in patterns), found
+
+
+def test_a_module_in_a_package_shadows_nothing_and_an_old_file_is_just_work() -> None:
+    protection = Protection(files={"lib/__init__.py", "queue.py"})
+
+    assert protection.role("lib/argparse.py") is None
+    assert protection.role("queue.py") is None
+    assert protection.role("src/typing.py") == "tool"
+    assert protection.role("src/pluggy/__init__.py") == "tool"
+
+
+def test_where_only_some_files_may_be_edited_every_other_file_is_fixed() -> None:
+    protection = Protection(editable=["src/**"], allow=["docs/"])
+
+    assert protection.role("src/calc.py") is None
+    assert protection.role("docs/a.md") is None
+    assert protection.role("README.md") == "fixed"

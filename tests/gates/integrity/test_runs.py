@@ -19,6 +19,14 @@ test.write_text(test.read_text().replace("    def test_two", skipped))
 """
 FIX = f"import pathlib\npathlib.Path('calc.py').write_text({GREEN_CALC!r})\n"
 ADD = "pathlib.Path('test_more.py').write_text(pathlib.Path('test_calc.py').read_text())\n"
+NEEDS_A_CACHE = "cache=test -f __pycache__/mark"
+
+
+def needs_a_cache(cli: Cli) -> None:
+    """No clean room has caches, so that this gate works in none."""
+    (cli.place / ".gitignore").write_text("__pycache__/\n")
+    (cli.place / "__pycache__").mkdir(exist_ok=True)
+    (cli.place / "__pycache__" / "mark").touch()
 
 
 @pytest.fixture
@@ -40,18 +48,19 @@ def cli(tmp_path: Path) -> Iterator[Cli]:
             started.process.communicate()
 
 
-def verdicts(cli: Cli, run: str) -> list[dict[str, Any]]:
-    """What the integrity gate said, lap by lap."""
+def verdicts(cli: Cli, run: str, *, early: bool = False) -> list[dict[str, Any]]:
+    """What the integrity gate said, lap by lap, or before the first one."""
     events = [event for event in cli.journal(run) if event["type"] == "GateChecked"]
-    return [event["verdict"] for event in events if event["gate"] == "integrity"]
+    ours = [event for event in events if event["gate"] == "integrity"]
+    return [event["verdict"] for event in ours if (event["lap"] == 0) is early]
 
 
-def run(cli: Cli, agent: str, *flags: str) -> tuple[int, str, list[dict[str, Any]]]:
+def run(cli: Cli, agent: str, *flags: str) -> tuple[int, str | None, list[dict[str, Any]]]:
     done = cli(
         *("run", "Mend it.", "--agent", cli.python_agent(agent), "--gate", UNITTEST),
         *("--max-iterations", "2", "--json", *flags),
     )
-    return done.code, done.result["outcome"], verdicts(cli, cli.ids[-1])
+    return done.code, done.result.get("outcome"), verdicts(cli, cli.ids[-1])
 
 
 def test_a_run_whose_agent_skips_the_test_does_not_converge(cli: Cli) -> None:
@@ -90,7 +99,8 @@ def test_without_a_baseline_the_first_turn_is_compared_with_what_it_began_with(c
 
 
 def test_the_gate_can_be_switched_off(cli: Cli) -> None:
-    code, outcome, said = run(cli, SKIP, "--set", "integrity.enabled=false")
+    off = ("--set", "integrity.enabled=false", "--set", "clean_room.enabled=false")
+    code, outcome, said = run(cli, SKIP, *off)
 
     assert (code, outcome, said) == (0, "converged", [])
 
@@ -128,16 +138,65 @@ else:
     assert (done.code, done.result["outcome"]) == (0, "converged")
 
 
-def test_a_gate_that_does_not_work_in_a_copy_is_never_a_pass(cli: Cli) -> None:
-    """The work is good and the test was only touched, but nobody can tell."""
-    code, outcome, said = run(
-        cli, f"{FIX}open('test_calc.py', 'a').write('#')\n", "--gate", "git=git rev-parse --verify HEAD"
-    )
+def test_a_red_gate_that_never_says_the_same_twice_needs_nothing(cli: Cli) -> None:
+    run(cli, FIX, "--gate", "never=date +%N | tr 0-9 a-j; exit 1")
 
-    assert code != 0
-    assert outcome != "converged"
-    assert {verdict["status"] for verdict in said} == {"error"}
-    assert said[0]["findings"][0]["id"] == "does-not-work-in-a-copy: git"
+    assert [verdict["status"] for verdict in verdicts(cli, cli.ids[-1], early=True)] == ["skip"]
+
+
+def test_a_gate_that_works_in_no_clean_room_is_found_before_the_first_lap_with_what_it_needs(
+    cli: Cli,
+) -> None:
+    needs_a_cache(cli)
+    (cli.place / ".gitignore").write_text("__pycache__/\n.mypy_cache/\n")
+    (cli.place / ".mypy_cache").mkdir()
+    (cli.place / ".mypy_cache" / "other").touch()
+
+    code, outcome, said = run(cli, FIX, "--gate", NEEDS_A_CACHE)
+
+    found = verdicts(cli, cli.ids[-1], early=True)[0]["findings"]
+    assert (code, outcome, said) == (5, None, [])
+    assert [each["id"] for each in found] == ["does-not-work-in-a-clean-room: cache"]
+    assert (
+        'needs __pycache__/: name it in clean_room.keep, as in keep = ["__pycache__/"]' in found[0]["message"]
+    )
+    assert not any(event["type"] == "BriefOffered" for event in cli.journal(cli.ids[-1]))
+
+
+def test_without_a_baseline_a_gate_that_works_in_no_clean_room_is_asked_about_in_the_first_green_lap(
+    cli: Cli,
+) -> None:
+    needs_a_cache(cli)
+
+    code, outcome, said = run(cli, FIX, "--gate", NEEDS_A_CACHE, "--set", "baseline=false")
+
+    assert (code, outcome, [verdict["status"] for verdict in said]) == (5, None, ["error"])
+    assert [each["id"] for each in said[0]["findings"]] == ["does-not-work-in-a-clean-room: cache"]
+    assert "Left out there, because they are caches" in said[0]["findings"][0]["message"]
+    assert "name them in clean_room.keep" in said[0]["findings"][0]["message"]
+    kept = ("--set", 'clean_room.keep=["__pycache__/"]', "--set", "baseline=false")
+    assert run(cli, FIX, "--gate", NEEDS_A_CACHE, *kept)[:2] == (0, "converged")
+
+
+def test_gates_that_work_in_a_clean_room_are_no_news_before_the_first_lap(cli: Cli) -> None:
+    run(cli, FIX)
+
+    early = verdicts(cli, cli.ids[-1], early=True)
+    assert [verdict["status"] for verdict in early] == ["skip"]
+    assert "work in the clean room" in early[0]["excerpt"]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ['clean_room.keep=["__pycache__/"]', 'clean_room.unproven="accept"', "clean_room.enabled=false"],
+)
+def test_the_spec_can_say_what_a_clean_room_needs(cli: Cli, setting: str) -> None:
+    needs_a_cache(cli)
+
+    code, outcome, said = run(cli, FIX, "--gate", NEEDS_A_CACHE, "--set", setting)
+
+    assert (code, outcome, [verdict["status"] for verdict in said]) == (0, "converged", ["pass"])
+    assert ("Not proved: " in said[0]["excerpt"]) is ("unproven" in setting)
 
 
 def test_a_tree_that_is_green_from_the_start_is_nothing_to_do(cli: Cli) -> None:
@@ -145,15 +204,25 @@ def test_a_tree_that_is_green_from_the_start_is_nothing_to_do(cli: Cli) -> None:
 
     code, outcome, said = run(cli, SKIP)
 
-    assert (code, outcome, [verdict["status"] for verdict in said]) == (0, "converged", ["pass"])
+    early = verdicts(cli, cli.ids[-1], early=True)
+    assert (code, outcome, said) == (0, "converged", [])
+    assert [verdict["status"] for verdict in early] == ["pass"]
+
+
+def early_question(cli: Cli) -> bool:
+    events = [event for event in cli.journal(cli.ids[-1]) if event["type"] == "Decided"]
+    return any(event["lap"] == 0 and event["decision"]["type"] == "ask" for event in events)
 
 
 def test_a_gate_that_does_not_work_in_a_copy_asks_a_person(cli: Cli) -> None:
+    needs_a_cache(cli)
     agent = f"{FIX}open('test_calc.py', 'a').write('#')\n"
     shown = cli.on_a_terminal(
         *("run", "Mend it.", "--agent", cli.python_agent(agent), "--gate", UNITTEST),
-        *("--gate", "git=git rev-parse --verify HEAD", "--max-iterations", "3"),
+        *("--gate", NEEDS_A_CACHE, "--max-iterations", "3"),
     )
+    eventually(lambda: cli.ids and early_question(cli), "the question before the first lap")
+    assert cli("answer", cli.ids[-1], "continue").code == 0
 
     def asked() -> list[dict[str, Any]]:
         events = cli.journal(cli.ids[-1]) if cli.ids else []
@@ -163,7 +232,7 @@ def test_a_gate_that_does_not_work_in_a_copy_asks_a_person(cli: Cli) -> None:
     answered = cli("answer", cli.ids[-1], "accept")
     code, _ = shown.end()
 
-    assert "integrity could not tell (Gate 'git' is red in a copy" in question["question"]
+    assert "integrity is broken (Gate 'cache' does not work in a clean room" in question["question"]
     assert question["choices"] == ["continue", "accept", "stop"]
     assert (answered.code, code) == (0, 0), answered.err
     assert cli("show", "--json").result["outcome"] == "accepted"

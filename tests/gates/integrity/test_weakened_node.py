@@ -57,7 +57,7 @@ def project(tmp_path: Path) -> Project:
         pytest.param({"test/calc.test.js": ""}, "was emptied", id="empties it"),
         pytest.param(
             {"test/calc.test.js": "process.exit(0);\n" + TESTS},
-            "ends the process by itself: `process.exit(0);`",
+            "ends the process itself: `process.exit(0);`",
             id="exits",
         ),
         pytest.param(
@@ -134,7 +134,7 @@ async def test_a_file_that_the_runner_loads_first_is_protected(project: Project)
     verdict = await project.after({"setup.js": EXIT})
 
     assert (verdict.status, ids(verdict)[0]) == ("fail", "changed: setup.js")
-    assert "ends the process by itself: `process.exit(0);`" in said(verdict, "setup.js")
+    assert "ends the process itself: `process.exit(0);`" in said(verdict, "setup.js")
 
 
 async def test_a_script_that_is_replaced_is_found(project: Project) -> None:
@@ -172,7 +172,7 @@ async def test_a_report_of_its_own_is_not_believed(project: Project) -> None:
 async def test_a_new_test_that_writes_and_exits_does_not_hide_the_originals(project: Project) -> None:
     """Each file has a process of its own, so a silent one hides no other."""
     await project.begin(START)
-    project.gates = (gate("node --test test/ || test -e test/ok.test.js"),)
+    project.gates = (gate("node --test test/ || test -e test/ok.test.js", believe="exit-code"),)
 
     verdict = await project.after({"test/ok.test.js": EXIT})
 

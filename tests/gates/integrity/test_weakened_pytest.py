@@ -174,7 +174,7 @@ async def test_a_conftest_that_writes_its_own_report_is_found(project: Project, 
 
     assert verdict.status == "fail"
     assert "changed: tests/conftest.py" in ids(verdict)
-    assert "ends the process by itself: `os._exit(0)`" in said(verdict, "tests/conftest.py")
+    assert "ends the process itself: `os._exit(0)`" in said(verdict, "tests/conftest.py")
 
 
 async def test_a_conftest_that_is_changed_is_put_back(project: Project) -> None:
@@ -269,7 +269,7 @@ async def test_a_gate_that_waits_for_the_claim_counts_when_there_is_one(
     project: Project, real_pytest: str, claim: bool
 ) -> None:
     """Red with the originals and red in the control is no pass, whichever gate it is."""
-    project.claim = claim
+    project.claim, project.at_home = claim, False
     project.gates = (gate(f"{real_pytest} -q tests && test -d .git", when="claimed"),)
     await project.begin(START)
 

@@ -27,7 +27,7 @@ def test_a_run_waits_for_approval_over_a_restart_and_converges_with_it(cli: Cli)
     run = waiting(cli)
 
     assert cli("show", run, "--json").result["status"] == "waiting"
-    assert "'eve' is not asked" in cli("answer", run, "approve", "--as", "eve").err
+    assert "'eve' can't answer for gate" in cli("answer", run, "approve", "--as", "eve").err
     assert cli("answer", run, "approve", "--as", "ann").code == 0
     done = cli("resume", run, "--no-input")
     assert done.code == 0
@@ -40,9 +40,9 @@ def test_a_no_fails_the_gate_and_the_agent_goes_on(cli: Cli) -> None:
     assert cli("answer", run, "reject", "--as", "bob", "--note", "the name is wrong").code == 0
     done = cli("resume", run, "--no-input", "--json")
     assert done.code != 0
-    first = done.result["iterations"][0]["verdicts"]["sign-off"]
+    first = done.result["history"][0]["verdicts"]["sign-off"]
     assert first["status"] == "fail"
-    assert first["findings"][0]["message"] == "bob says no: the name is wrong"
+    assert first["findings"][0]["message"] == "bob rejected it: the name is wrong"
 
 
 def test_one_person_counts_once_and_enough_may_be_two(cli: Cli) -> None:

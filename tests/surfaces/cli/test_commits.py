@@ -19,7 +19,7 @@ def test_every_commit_of_a_turn_is_named_in_the_lap_and_at_the_end(cli: Cli, sai
     told = said("show", "--json").lines[-1]
 
     first = git(cli.place, "rev-parse", "--short", "HEAD~1").strip()
-    assert f"lap 1: 1 file changed; committed by itself: {head(cli)} two" in done.err
+    assert f"lap 1: 1 file changed; committed itself: {head(cli)} two" in done.err
     assert f"The agent made 2 commits itself: {head(cli)} two" in done.out
     assert told["commits"][1] == f"{first} one"
     assert "\x1b" not in done.out + done.err
@@ -34,7 +34,7 @@ def test_a_commit_of_a_person_between_two_turns_is_not_the_agents(cli: Cli, said
     assert cli("resume", "--no-input").code == 5
 
     assert said("show", "--json").lines[-1]["commits"] == []
-    assert len(said("show", "--json").lines[-1]["iterations"]) == 2
+    assert said("show", "--json").lines[-1]["laps"] == 2
 
 
 def test_a_head_that_was_moved_back_and_a_first_commit_are_named(cli: Cli) -> None:

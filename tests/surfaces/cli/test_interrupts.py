@@ -54,7 +54,7 @@ def test_ctrl_c_ends_the_turn_with_all_its_children_and_resume_goes_on_with_the_
     assert left.code == 130
     assert not alive(agent)
     assert not alive(child)
-    assert f"Go on with: untilgreen resume {run}" in left.out
+    assert f"Continue with: untilgreen resume {run}" in left.out
 
     done = cli("resume", run)
 

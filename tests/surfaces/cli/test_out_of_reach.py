@@ -3,6 +3,7 @@
 The agent kills its driver where a defence could otherwise owe its success to what the driver still knows.
 """
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -39,7 +40,9 @@ def test_plugins_are_loaded_from_the_copy_of_the_run(cli: Cli) -> None:
     write(cli.tmp, {"lenient.py": LENIENT})
 
     done = killed_and_resumed(
-        cli, f"cp {cli.tmp}/lenient.py judge.py", "--set", "gates.judge={use='./judge.py:Strict'}"
+        cli,
+        f"cp {cli.tmp}/lenient.py judge.py",
+        *("--set", "gates.judge={use='./judge.py:Strict'}", "--set", "leave='last'"),
     )
 
     assert (done.code, done.result["outcome"]) == (3, "exhausted")
@@ -80,7 +83,7 @@ equals_file = "wanted.txt"
     done = cli("run", "Mend it.", "--trust", "-a", agent, "--max-iterations", "1", "--json")
 
     assert (done.code, done.result["outcome"]) == (3, "exhausted")
-    (found,) = done.result["iterations"][-1]["verdicts"]["levels"]["findings"]
+    (found,) = done.result["history"][-1]["verdicts"]["levels"]["findings"]
     assert found["id"] == "L2 cat notes.txt: equals wanted.txt"
 
 
@@ -92,7 +95,7 @@ def test_a_gates_script_that_the_agent_rewrites_is_put_back_and_run_again(cli: C
     done = cli("run", "Mend it.", "-a", agent, "-g", "./check.sh", "--max-iterations", "1", "--json")
 
     assert done.result["outcome"] != "converged"
-    verdicts = done.result["iterations"][-1]["verdicts"]
+    verdicts = done.result["history"][-1]["verdicts"]
     assert (verdicts["./check.sh"]["status"], verdicts["integrity"]["status"]) == ("pass", "fail")
     assert any("helper.sh" in finding["id"] for finding in verdicts["integrity"]["findings"])
 
@@ -129,20 +132,27 @@ REFUSED = {
     "install": ("install", "claude"),
     "uninstall": ("uninstall", "claude"),
     "fork": ("fork", "@last", "--in-place"),
+    "serve": ("serve", "--port", "0"),
+    "acp": ("acp",),
+    "worker": ("worker",),
 }
 """Verbs for people only: they change what is judged, by what, or whose word is taken for a person's."""
 HARMLESS = {
     **dict.fromkeys(
-        ("list", "show", "why", "follow", "report", "verify", "diff", "config", "schema"), "looks"
+        ("list", "show", "log", "why", "follow", "report", "verify", "diff", "config", "schema"), "looks"
     ),
     **dict.fromkeys(("plugins", "doctor", "fingerprint", "backtest", "completion", "help", "demo"), "looks"),
     **dict.fromkeys(("stop", "cancel", "pause"), "ends or holds a run, which is never a success"),
+    "export": "looks, and sends no words of the agent's unless asked",
+    "learn": "looks; --forget is refused",
     "steer": "is a note to the agent itself",
     **dict.fromkeys(("run", "plan", "check"), "begins anew, and asks a person about an unknown spec"),
     "resume": "goes on with what the journal says; --take is refused",
     "init": "writes a spec, which it leaves untrusted inside of a run",
     "session": "is what an agent's own commands call; gates judge it",
     "hook": "is what an agent's hooks call; gates judge it",
+    "fleet": "looks; up, init and limit are refused",
+    "mcp": "looks, steers and stops; a run's agent can start none, and answers are refused",
 }
 """All other verbs, and why an agent may call them."""
 
@@ -156,6 +166,9 @@ def test_for_every_verb_it_is_decided_whether_an_agent_may_call_it() -> None:
     "call",
     [
         *REFUSED.values(),
+        ("fleet", "up"),
+        ("fleet", "init", "postgresql://h/d", "--temporal", "h:1"),
+        ("fleet", "limit", "claude", "2"),
         ("trust", "--revoke"),
         ("check", "--trust"),
         ("run", "x", "-a", "cmd:true", "--trust"),
@@ -174,7 +187,7 @@ def test_what_a_person_decides_is_refused_by_the_mark_of_an_agent(
     refused = said(*call)
 
     assert refused.code == 2
-    assert "is used by people, not by an agent, and CLAUDECODE is set here" in refused.err
+    assert "is for people, not for agents, and CLAUDECODE is set here" in refused.err
 
 
 def test_what_a_person_decides_is_refused_inside_of_a_real_turn(cli: Cli) -> None:
@@ -190,12 +203,21 @@ def test_what_a_person_decides_is_refused_inside_of_a_real_turn(cli: Cli) -> Non
     assert cli("run", "Mend it.", "--trust", "-a", cli.agent(body), *quick).code == 3
 
     said = (cli.tmp / "said").read_text()
-    assert said.count("is used by people, not by an agent, and UNTILGREEN_INSIDE is set here") == len(calls)
+    assert said.count("is for people, not for agents, and UNTILGREEN_INSIDE is set here") == len(calls)
     assert [line for line in said.splitlines() if line.isdigit()] == ["2"] * len(calls)
 
 
+NAMESPACES = [
+    how
+    for how in ("unshare -Urpf --mount-proc", "unshare -Urpf")
+    if sys.platform == "linux"
+    and subprocess.run([*how.split(), "true"], check=False, stderr=-3).returncode == 0
+]
+"""Process namespaces of the agent's own, where they can be made."""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody adopts what leaves its family")
-@pytest.mark.parametrize("how", ["a clean environment", "a family of its own"])
+@pytest.mark.parametrize("how", ["a clean environment", "a family of its own", *NAMESPACES])
 def test_an_agent_that_hides_where_it_comes_from_is_refused_as_well(cli: Cli, how: str) -> None:
     names = ("PATH", "HOME", "LANG", "UNTILGREEN_STATE_DIR")
     clean = " ".join(["env", "-i", *(f'{name}="${name}"' for name in names)])
@@ -204,13 +226,17 @@ def test_an_agent_that_hides_where_it_comes_from_is_refused_as_well(cli: Cli, ho
     write(cli.tmp, {"call.sh": f"sleep 0.3\n{call}\n"})
     within = how == "a clean environment"
     begin = f"sh {cli.tmp}/call.sh" if within else f"({clean} setsid sh {cli.tmp}/call.sh &)"
+    begin = f"{clean} {how} sh {cli.tmp}/call.sh" if how in NAMESPACES else begin
     agent = cli.agent(f"cat > /dev/null\n{begin}\nuntil test -e {cli.tmp}/said; do sleep 0.1; done\n")
     sign_off = "gates.sign-off={kind='approval', people=['ann']}"
 
     done = cli("run", "Mend it.", "-a", agent, "--max-iterations", "1", "--set", sign_off, "--no-input")
 
     said = (cli.tmp / "said").read_text()
-    assert f"is used by people, not by an agent, and run {cli.ids[0]} has started this" in said
+    if how in NAMESPACES:
+        assert "is for people, not for agents, and it is unclear what started this command" in said
+    else:
+        assert f"is for people, not for agents, and run {cli.ids[0]} started this command" in said
     assert done.code == 5, done.err
     assert not [event for event in cli.journal(cli.ids[0]) if event["type"] == "Approved"]
 
@@ -226,4 +252,4 @@ def test_an_agent_takes_no_run_out_of_its_session(
     taken = said("resume", cli.ids[0], "--take", "--no-input")
 
     assert taken.code == 2
-    assert "`untilgreen resume --take` is used by people" in taken.err
+    assert "`untilgreen resume --take` is for people" in taken.err

@@ -1,5 +1,6 @@
 """What reaches a terminal, a pipe and a file: no foreign escape sequence, no picture where none belongs."""
 
+import os
 import re
 import subprocess
 
@@ -59,7 +60,7 @@ def test_a_dumb_terminal_gets_plain_lines(cli: Cli) -> None:
 
     assert code == 3
     assert "\x1b" not in seen
-    assert "lap 1: turn over" in seen
+    assert "lap 1: turn done" in seen
 
 
 def test_by_wish_our_own_signs_are_plain_ascii(cli: Cli) -> None:
@@ -140,7 +141,10 @@ def test_keys_pause_steer_and_stop_a_run_on_a_real_terminal(cli: Cli) -> None:
     eventually((cli.tmp / "works").exists, "the agent works")
     (run,) = cli.ids
 
-    terminal.type("nlook at the clock\r")
+    eventually(lambda: "p pause" in terminal.seen, "the keys")
+    terminal.type("n")
+    eventually(lambda: "note for the agent" in terminal.seen, "the prompt")
+    terminal.type("look at the clock\r")
     eventually(lambda: [each for each in cli.journal(run) if each["type"] == "Steered"], "the note")
     terminal.type("s")
     eventually(lambda: [each for each in cli.journal(run) if each["type"] == "StopRequested"], "the stop")
@@ -188,3 +192,73 @@ def test_on_github_a_run_folds_its_laps_and_leaves_a_summary(cli: Cli) -> None:
     assert done.code == 0
     assert "::group::lap 1\n" in done.err
     assert "**converged**" in summary.read_text()
+
+
+@pytest.mark.parametrize(
+    "redirected",
+    [">&-", "2>&-", ">&- 2>&-", ">&- 2>&- <&-", ">/dev/full", ">/dev/full 2>/dev/full", ">/dev/full --json"],
+)
+def test_a_run_is_driven_to_its_end_without_anywhere_to_write(redirected: str, cli: Cli) -> None:
+    flags = "--agent 'cmd:touch done' --gate 'test -f done' --no-input"
+    words = " ".join(COMMAND)
+    line = f"{words} run Do. {flags} {redirected}; echo $? >&3"
+    done = subprocess.run(
+        ["sh", "-c", f"exec 3>&1; {line}"],
+        cwd=cli.place,
+        env=cli.env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+
+    assert done.stdout.split()[-1:] == ["0"]
+    assert "Traceback" not in done.stderr
+    assert "converged" in cli("list").out
+
+
+def test_output_that_can_not_be_written_is_an_error(cli: Cli) -> None:
+    words = " ".join(COMMAND)
+    done = subprocess.run(
+        ["sh", "-c", f"{words} list --json >/dev/full"],
+        cwd=cli.place,
+        env=cli.env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+
+    assert done.returncode not in (0, 2)
+    assert done.stderr == "error: The output can't be written: No space left on device.\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+def test_pipes_in_place_of_the_files_of_a_run_are_not_waited_for(cli: Cli) -> None:
+    assert cli("run", "Do.", "--agent", "cmd:touch done", "--gate", "test -f done", "--no-input").code == 0
+    cli("list")
+    (run,) = cli.runs.iterdir()
+    for file in (cli.runs.parent / "catalogue", run / "meta.json", run / "journal.jsonl"):
+        file.unlink(missing_ok=True)
+        os.mkfifo(file)
+
+    assert cli("list").code in (0, 1)
+    shown = cli("show", run.name)
+    assert shown.code == 70
+    assert "can't be read: it is not a regular file" in shown.err
+
+
+@pytest.mark.parametrize("gone", [".git", "."])
+def test_an_agent_that_deletes_the_repository_leaves_a_sentence_and_an_open_run(gone: str, cli: Cli) -> None:
+    subprocess.run(["git", "init", "--quiet"], cwd=cli.place, check=True, env=cli.env)
+    (cli.place / "a.txt").write_text("1")
+    doomed = (cli.place / gone).resolve()
+    flags = ("--gate", "test -f done", "--no-input", "--in-place")
+    done = cli("run", "Do.", "--agent", f"cmd:rm -rf {doomed}", *flags)
+
+    assert done.code not in (0, 70)
+    assert "defect" not in done.err
+    assert str(doomed) in done.err
+    assert "untilgreen resume" in done.err
+    cli.place.mkdir(exist_ok=True)
+    assert "open" in cli("list").out

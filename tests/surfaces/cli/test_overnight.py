@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 from tests.surfaces.cli.helpers import NO_OP, Cli, alive, eventually
-from untilgreen.engine.lock import hold
+from untilgreen.engine.store.lock import hold, this_process
 
 SLOW = "cat > /dev/null\necho $$ > {tmp}/agent\nwhile ! test -f {tmp}/go; do sleep 0.1; done\ntouch done\n"
 GATE = ("--gate", "test -f done")
@@ -50,7 +50,7 @@ def test_a_run_whose_terminal_closes_is_saved_and_goes_on_detached(cli: Cli) -> 
 
 
 def test_a_driver_that_can_not_begin_is_said_with_its_own_words(cli: Cli) -> None:
-    cli("run", "Mend it.", "--agent", "cmd:./missing", *GATE, "--no-input")
+    cli("run", "Mend it.", "--agent", "cmd:true", *GATE, "-s", "manual", "--no-input")
     (run,) = cli.ids
     (cli.runs / run / "journal.jsonl").write_text("damaged\n")
 
@@ -65,11 +65,11 @@ def test_a_driver_that_is_refused_is_no_driver_though_one_before_left_the_run_al
     assert cli("run", "Mend it.", "--agent", cli.agent("touch done\n"), *sign_off, "--no-input").code == 5
     (run,) = cli.ids
 
-    with hold(cli.runs / run / "lock", run=run, now=0.0):
+    with hold(cli.runs / run / "lock", run=run, driver=this_process(0.0)):
         done = cli("resume", run, "--detach")
 
-    assert (done.code, "goes on without" in done.out) == (2, False), done.out
-    assert "The driver ended at once" in done.err
+    assert (done.code, "in the background" in done.out) == (2, False), done.out
+    assert "The background process exited immediately" in done.err
     assert f"Run {run} is being driven by process" in done.err
 
 

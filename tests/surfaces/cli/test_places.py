@@ -108,7 +108,7 @@ def test_what_is_left_out_of_snapshots_is_said(cli: Cli) -> None:
     done = cli("run", "Mend it.", "--agent", cli.agent("touch done\n"), "--gate", "test -f done")
 
     assert done.code == 0
-    assert "note: Repositories inside this one are left alone: vendor/inner" in done.err
+    assert "note: Nested repositories are not part of snapshots: vendor/inner" in done.err
 
 
 def test_a_second_run_in_a_directory_is_refused_with_the_firsts_id_and_leaves_nothing(cli: Cli) -> None:
@@ -125,7 +125,7 @@ def test_a_second_run_in_a_directory_is_refused_with_the_firsts_id_and_leaves_no
     started.end()
 
     assert (second.code, below.code) == (2, 2)
-    assert f"Run {first} works in" in second.err
+    assert f"Run {first} is working in" in second.err
     assert listed == [first]
 
 
@@ -141,18 +141,19 @@ def test_of_two_runs_that_start_together_one_works_and_the_other_leaves_nothing(
 
     assert winner.end().code == 130
     assert refused.code == 2
-    assert "works in" in refused.err
+    assert "is working in" in refused.err
     assert len(listed) == 1
 
 
 def test_a_run_whose_directory_is_gone_cannot_go_on_and_says_so(cli: Cli) -> None:
     place = repository(cli.tmp / "short-lived", {})
-    cli("run", "Mend it.", "--agent", "cmd:./absent", "--gate", "false", cwd=place)
+    waits = ("--strategy", "manual", "--no-input")
+    cli("run", "Mend it.", "--agent", "cmd:true", "--gate", "false", *waits, cwd=place)
     place.rename(cli.tmp / "moved")
 
     done = cli("resume", cli.ids[0])
 
     assert done.code == 2
-    assert "There is no directory" in done.err
+    assert "does not exist. Put it back" in done.err
     assert cli("cancel", cli.ids[0]).code == 0
     assert cli("list", "--all").code == 0

@@ -25,7 +25,8 @@ from tests.surfaces.cli.helpers import (
 pytestmark = pytest.mark.skipif(
     shutil.which("bwrap") is None, reason="bubblewrap is not installed: make test-sandbox"
 )
-BWRAP = ("--sandbox", "bwrap")
+AS_ROOT = str(os.getuid() == 0).lower()
+BWRAP = ("--sandbox", "bwrap", "--set", f"sandbox.as_root={AS_ROOT}")
 MENDED = "grep -q mended notes.txt"
 HIDDEN = "test ! -e ~/.ssh"
 """Green inside of the sandbox only."""
@@ -41,8 +42,8 @@ def keys(cli: Cli) -> Path:
 
 def mended(cli: Cli, agent: str, *flags: str, gate: str = MENDED) -> Done:
     body = f"cat > /dev/null\n{agent}\necho mended > notes.txt\n"
-    walls = () if "--sandbox" in flags else BWRAP
-    return cli("run", "Mend it.", *walls, "-a", cli.agent(body), "-g", gate, *flags)
+    sandbox = () if "--sandbox" in flags else BWRAP
+    return cli("run", "Mend it.", *sandbox, "-a", cli.agent(body), "-g", gate, *flags)
 
 
 def test_an_agent_in_place_reaches_neither_keys_nor_state_nor_the_repository(cli: Cli) -> None:
@@ -159,6 +160,7 @@ def test_gates_have_no_network_where_only_agents_may(cli: Cli) -> None:
 
 def test_the_sandbox_is_part_of_the_plan_so_that_resume_and_verify_have_it_too(cli: Cli) -> None:
     flags = ("-g", f"mended={MENDED}", "-g", f"hidden={HIDDEN}", "-a", "cmd:./fix.sh")
+    script(cli.place / "fix.sh", "cat > /dev/null\nrm fix.sh\n")
     assert cli("run", "Mend it.", *BWRAP, *flags).code == 4
     script(cli.place / "fix.sh", "cat > /dev/null\ntest -e ~/.ssh || echo mended > notes.txt\n")
 
@@ -222,8 +224,22 @@ def test_without_bubblewrap_a_run_ends_with_4_and_leaves_nothing(cli: Cli) -> No
     assert not (cli.place / "began").exists()
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root is refused")
+def test_a_driver_that_is_root_is_told_the_way_out_and_starts_nothing(cli: Cli) -> None:
+    ran = cli("run", "Mend it.", "--sandbox", "bwrap", "-a", "cmd:touch began", "-g", MENDED)
+    checked = cli("check", "--sandbox", "bwrap", "-g", "touch began")
+
+    assert (ran.code, checked.code) == (4, 4)
+    assert "runuser -u NAME -- untilgreen run" in ran.err
+    assert "sandbox.as_root=true" in checked.err
+    assert cli.ids == []
+    assert not (cli.place / "began").exists()
+
+
 def test_doctor_tries_a_sandbox_inside_of_a_sandbox(cli: Cli) -> None:
-    assert "bwrap works, inside of itself, too" in cli("doctor").out
+    said = cli("doctor").out
+    assert "bwrap works, also nested" in said
+    assert "(rlimits)" in said or "(cgroup v2)" in said
 
 
 def test_a_workspace_that_is_the_home_directory_can_not_be_closed_off(cli: Cli) -> None:
@@ -241,7 +257,7 @@ def test_what_the_spec_lets_in_is_let_in(cli: Cli) -> None:
     home, elsewhere = Path(cli.env["HOME"]), cli.tmp / "elsewhere"
     elsewhere.mkdir()
     (home / ".npmrc").write_text("registry\n")
-    let_in = f"{{mode='bwrap', read=['~/.npmrc'], write=['{elsewhere}'], env=['TEAM_*']}}"
+    let_in = f"{{mode='bwrap', as_root={AS_ROOT}, read=['~/.npmrc'], write=['{elsewhere}'], env=['TEAM_*']}}"
     agent = (
         f'cat ~/.npmrc > seen.txt; echo x > ~/.npmrc; echo "$TEAM_TOKEN" > {elsewhere}/team; id >> seen.txt'
     )
@@ -276,7 +292,8 @@ def test_the_gates_of_a_session_are_in_the_sandbox_too(cli: Cli) -> None:
         "cwd": str(cli.place),
         "last_assistant_message": "<promise>DONE</promise>",
     }
-    write(cli.place, {"untilgreen.toml": 'sandbox = "bwrap"\n'})
+    write(cli.place, {"untilgreen.toml": f'sandbox = {{mode = "bwrap", as_root = {AS_ROOT}}}\n'})
+    cli("trust", "--yes")
     started = cli("session", "start", "Mend it.", *session, "--gate", f"{HIDDEN} && {MENDED}")
     (cli.place / "notes.txt").write_text("mended\n")
     stopped = cli("hook", "stop", "--agent", "claude", stdin=json.dumps(payload))

@@ -43,14 +43,14 @@ def test_a_secret_is_in_nothing_that_a_run_leaves_behind(cli: Cli) -> None:
     done = cli(
         *("run", f"Log in with {TOKEN} or {SECRET}.", "-a", cli.agent(AGENT), "--json"),
         *("-g", f"login=LOGIN={SECRET} sh {cli.tmp}/gate.sh", "--set", 'gates.login.report="r.xml"'),
-        *("--max-iterations", "2"),
+        *("--max-iterations", "2", "--set", "leave='last'"),
         env=VARIABLES,
     )
     shown = cli("show", "@last", "--json", env=VARIABLES)
-    report = cli("report", "@last", "--format", "html", env=VARIABLES)
+    report = cli("report", "@last", "--format", "html", "-o", "-", env=VARIABLES)
 
     assert done.code == 3, done.err
-    assert "The task holds a secret" in done.err
+    assert "The task contains a secret" in done.err
     assert leaks(cli.runs, SECRET, TOKEN) == []
     for text in (done.out, done.err, shown.out, report.out):
         assert SECRET not in text
@@ -95,7 +95,7 @@ def test_a_secret_that_stands_in_the_spec_itself_is_used_and_its_place_in_the_jo
     done = cli("run", "Log in.", "--trust", "-a", cli.agent("cat > /dev/null\ntouch done.txt\n"))
 
     assert done.code == 0, done.err
-    assert "note: IT_TOKEN of gate login is a secret that stands in the spec itself" in done.err
+    assert "note: IT_TOKEN of gate login is a secret written in the spec itself" in done.err
     assert 'write IT_TOKEN = "${IT_TOKEN}"' in done.err
     assert [Path(leak).name for leak in leaks(cli.runs, SECRET)] == ["journal.jsonl"]
 

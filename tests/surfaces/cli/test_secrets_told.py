@@ -19,7 +19,7 @@ exit 0
 """
 TELLING = (
     *(("list", "--json"), ("show",), ("show", "--json"), ("why",), ("why", "--json"), ("follow", "--json")),
-    *(("report", "--format", form) for form in ("md", "html", "json", "junit")),
+    *(("report", "--format", form, "--output", "-") for form in ("md", "html", "json", "junit")),
     ("verify", "--json"),
 )
 FORMS = (SECRET, TOKEN, base64.b64encode(f"me:{SECRET}".encode())[4:28].decode(), SECRET.replace("-", "%2D"))

@@ -33,7 +33,7 @@ def test_an_agent_that_makes_itself_a_terminal_is_not_asked_either(foreign: Cli)
     code, seen = answer(foreign.on_a_terminal("run", *LIMIT), "y\n")
 
     assert (code, ran(foreign)) == (2, False)
-    assert "is used by people, not by an agent" in " ".join(seen.split())
+    assert "is for people, not for agents" in " ".join(seen.split())
 
 
 @pytest.mark.parametrize(("verb", "flag"), [("run", "--trust"), ("check", "--trust"), ("trust", "--yes")])
@@ -113,8 +113,8 @@ def test_text_in_the_question_is_inert(cli: Cli) -> None:
 def test_an_agent_can_trust_nothing(foreign: Cli) -> None:
     inside = {"UNTILGREEN_INSIDE": "0123"}
 
-    assert "used by people" in foreign("run", "--trust", env=inside).err
-    assert "used by people" in foreign("trust", "--yes", env=inside).err
+    assert "for people" in foreign("run", "--trust", env=inside).err
+    assert "for people" in foreign("trust", "--yes", env=inside).err
     assert foreign("check").code == 2
 
 
@@ -145,7 +145,7 @@ def test_a_copy_of_a_trusted_repository_is_not_trusted(foreign: Cli, tmp_path: P
 def test_a_spec_that_runs_nothing_needs_no_trust(cli: Cli) -> None:
     write(cli.place, {"untilgreen.toml": "[limits]\niterations = 3\n"})
 
-    assert "runs nothing" in cli("trust").out
+    assert "runs no command and grants no permission" in cli("trust").out
     assert cli("check", "--gate", "true").code == 0
 
 

@@ -20,8 +20,8 @@ def refused(done: Done) -> str:
     return done.err
 
 
-def test_without_arguments_it_says_what_it_can_do(cli: Cli) -> None:
-    done = cli()
+def test_it_says_what_it_can_do(cli: Cli) -> None:
+    done = cli("--help")
 
     assert done.code == 0
     assert {verb for verb in VERBS if verb in done.out} == set(VERBS)
@@ -56,9 +56,11 @@ def test_the_exit_codes_are_explained(said: Say) -> None:
     [
         (["rnu", "Mend it."], 'Did you mean "run"?'),
         (["run", "Mend it.", "--agnt", "cmd:true"], "Did you mean --agent?"),
+        (["run", "Mend it.", "--", "--strategy"], "--strategy comes after --, so it is not an option."),
         (["run", "Mend it.", "--max-iteration", "3"], "Did you mean --max-iterations?"),
         (["run", "Mend", "it."], "it."),
         (["steer", "@last"], "NOTE"),
+        (["answer", "@last"], "CHOICE"),
     ],
 )
 def test_a_wrong_word_is_answered_with_the_one_that_was_meant(
@@ -75,11 +77,11 @@ def test_a_wrong_word_is_answered_with_the_one_that_was_meant(
         (["-a", "cmd:true", "-g", "true", "--max-iterations", "0"], "must be above zero"),
         (["-a", "cmd:true", "-g", "true", "--max-time", "0s"], "must be above zero"),
         (["-a", "cmd:true", "-g", "true", "--max-cost", "0"], "must be above zero"),
-        (["-a", "cmd:true", "-g", "true", "--max-time", "soon"], "is no duration"),
+        (["-a", "cmd:true", "-g", "true", "--max-time", "soon"], "is not a valid duration"),
         (["-a", "cmd:true", "-g", "true", "--max-iterations", "many"], "many"),
         (["-a", "cmd:true", "-g", "true", "-s", "hybird"], "Did you mean 'hybrid'?"),
         (["-a", "cluade", "-g", "true"], "No agent named 'cluade'"),
-        (["-a", "cmd:'oh", "-g", "true"], "Close its quotes"),
+        (["-a", "cmd:'oh", "-g", "true"], "Check its quotes"),
         (["-a", "cmd:true", "-g", "t=true", "-g", "t=false"], "was given twice"),
         (["-a", "cmd:true", "-g", "true", "--set", "limits.itertions=3"], "Did you mean 'iterations'?"),
         (["-a", "cmd:true", "-g", "true", "--set", "detector=[]"], "Did you mean 'detectors'?"),
@@ -108,6 +110,56 @@ def test_an_unknown_key_is_named_with_its_file_and_line_and_the_nearest_one(cli:
     assert "Did you mean 'iterations'?" in words
 
 
+def test_all_errors_of_a_spec_are_shown_at_once_in_the_order_of_their_lines(cli: Cli, said: Say) -> None:
+    write(
+        cli.place,
+        {
+            "untilgreen.toml": """\
+agnt = "claude"
+strategy = "hybird"
+
+[limits]
+iterations = 0
+time = "4x"
+
+[gates.tests]
+runn = "pytest"
+timeout = "ten"
+
+[gates.more]
+kind = "levelz"
+min_level = "L1"
+
+[profiles.quick]
+limits = { costs = 1 }
+"""
+        },
+    )
+
+    heading, *listed = refused(said("run", "Mend it.", "--agent", "cmd:true")).splitlines()[:-1]
+
+    assert heading == "error: There are 8 errors:"
+    assert [re.search(r"line (\d+): (.*?)[.?]", each).groups() for each in listed] == [  # type: ignore[union-attr]
+        ("1", "there is no key 'agnt'"),
+        ("2", "No strategy named 'hybird'"),
+        ("5", "limits"),
+        ("6", "limits"),
+        ("9", "gate 'tests' has no key 'runn'"),
+        ("10", "gates"),
+        ("13", "No gate named 'levelz'"),
+        ("17", "there is no limit 'costs'"),
+    ]
+
+
+def test_all_unknown_names_are_shown_at_once(cli: Cli, said: Say) -> None:
+    write(cli.place, {"untilgreen.toml": 'agent = "claud"\nstrategy = "hybird"\nnotify = ["desktpo"]\n'})
+
+    told = refused(said("run", "Mend it.", *GATE, "--trust"))
+
+    assert "There are 3 errors:" in told
+    assert all(f"Did you mean {name!r}?" in told for name in ("claude", "hybrid", "desktop"))
+
+
 def test_toml_that_is_none_is_named_with_its_line(cli: Cli, said: Say) -> None:
     write(cli.place, {"untilgreen.toml": 'agent = "cmd:true"\nstrategy = \n'})
 
@@ -132,6 +184,78 @@ def test_the_task_can_be_an_argument_a_file_stdin_or_in_the_spec(cli: Cli) -> No
     write(cli.place, {"untilgreen.toml": 'task = "In the spec."\n'})
     assert task() == "In the spec."
     assert task("The argument is stronger.") == "The argument is stronger."
+
+
+def test_a_task_that_is_piped_in_needs_no_dash(cli: Cli) -> None:
+    flags = ("--agent", cli.agent("touch done\n"), *GATE, "--json")
+
+    assert cli("run", *flags, stdin="From a pipe.\n").result["task"] == "From a pipe."
+
+
+def test_a_pipe_does_not_replace_the_task_of_the_spec(cli: Cli) -> None:
+    write(cli.place, {"untilgreen.toml": 'task = "In the spec."\n'})
+    flags = ("--agent", cli.agent("touch done\n"), *GATE, "--json", "--trust")
+
+    assert cli("run", *flags, stdin="From a pipe.\n").result["task"] == "In the spec."
+
+
+def test_a_plain_number_of_max_time_is_seconds(cli: Cli) -> None:
+    flags = ("-a", cli.agent("touch done\n"), *GATE, "--max-time", "300", "--json")
+
+    assert cli("run", "Fix it.", *flags).events[0]["plan"]["limits"]["time"] == 300
+
+
+@pytest.mark.parametrize(
+    ("agent", "options"),
+    [
+        (("--agent", "claude:sonnet"), {"model": "sonnet"}),
+        (("--agent", "codex", "--model", "gpt-5"), {"model": "gpt-5"}),
+        (("--agent", '{ use = "gemini", model = "flash" }'), {"model": "flash"}),
+    ],
+)
+def test_the_model_of_an_agent_can_be_named(
+    cli: Cli, agent: tuple[str, ...], options: dict[str, str]
+) -> None:
+    settings = {line["key"]: line["value"] for line in cli("config", "show", "x", *agent, "--json").lines[1:]}
+
+    assert "sonnet gpt-5 flash".find(options["model"]) >= 0
+    assert options["model"] in str(settings)
+
+
+@pytest.mark.parametrize(
+    ("agent", "way_out"),
+    [
+        ("./fix.sh", "cmd:./fix.sh"),
+        ("./fix.sh --fast", "'cmd:./fix.sh --fast'"),
+        ("fix.py", "cmd:fix.py"),
+        ("python fix.py", "'cmd:python fix.py'"),
+        ("sh", "cmd:sh"),
+        ("npm run fix", "'cmd:npm run fix'"),
+    ],
+)
+def test_a_command_without_cmd_is_not_run_and_answered_with_what_to_write(
+    cli: Cli, said: Say, agent: str, way_out: str
+) -> None:
+    write(cli.place, {"fix.sh": "#!/bin/sh\ntouch ran\n", "fix.py": "open('ran', 'w')\n"})
+    (cli.place / "fix.sh").chmod(0o755)
+
+    words = refused(said("run", "Fix it.", "--agent", agent, *GATE))
+
+    assert f"is not an agent. Write {way_out} to run it as a command.\n" in words
+    assert not (cli.place / "ran").exists()
+
+
+def test_a_script_that_is_taken_for_a_plugin_is_not_run(cli: Cli, said: Say) -> None:
+    write(cli.place, {"rules.py": "open('ran', 'w')\n\nclass Patient:\n    pass\n"})
+
+    words = [
+        refused(said("run", "x", "-a", "cmd:true", *GATE, "-s", f"./rules.py{name}"))
+        for name in ("", ":Ptient")
+    ]
+
+    assert "It has Patient. Add ':' and its name." in words[0]
+    assert "Did you mean 'Patient'?" in words[1]
+    assert not (cli.place / "ran").exists()
 
 
 def test_no_task_two_tasks_and_an_unreadable_task_are_refused(cli: Cli) -> None:
@@ -209,16 +333,25 @@ MISTAKES = {
     "check -g true --set remedies=['hnt']": "Did you mean 'hint'?",
     "check -g true --set leave=bets": "Did you mean 'best'?",
     "check -g true --set notify=['bel']": "Did you mean 'bell'?",
-    "check -g true -a cluade": "Did you mean 'claude'?",
-    "check -g true --max-cost five": "Write it like '$5' or 2.50.",
-    "check -g true --max-time soon": "Write it like '90s'",
-    "check": "Add one: --gate 'pytest -q'",
+    "plan x -g true -a cluade": "Did you mean 'claude'?",
+    "plan x -a cmd:true -g true --max-cost five": "Write it like '$5' or 2.50.",
+    "plan x -a cmd:true -g true --max-time soon": "Write it like '90s'",
+    "check": "Add one with --gate 'pytest -q'",
     "trust": "`untilgreen init`",
     "check -C nowhere -g true": "Name another with -C.",
     "run Make it green -a cmd:true -g true": "'it' is left over. Put the whole task in quotes.",
-    "list all": "`untilgreen list` has no place for 'all'.",
-    "plugins chek ./a.py:B": "has no place for 'chek'. Did you mean 'check'?",
-    "-C nowhere list": "Write the verb first: untilgreen VERB -C …",
+    "list all": "`untilgreen list` doesn't take 'all'.",
+    "plugins chek ./a.py:B": "doesn't take 'chek'. Did you mean 'check'?",
+    "-C nowhere list": "Write the command first: untilgreen COMMAND -C …",
+    "--verison": "There is no option '--verison'. Did you mean '--version'?",
+    "status": "Use: untilgreen show, or untilgreen list",
+    "logs": "Use: untilgreen log",
+    "watch": "Use: untilgreen follow",
+    "undo": "Use: untilgreen restore RUN@0",
+    "kill": "Use: untilgreen cancel",
+    "ps": "Use: untilgreen list",
+    "rm": "Use: untilgreen prune RUN",
+    "start": "Use: untilgreen run",
 }
 
 
@@ -239,3 +372,28 @@ def test_a_mistake_is_followed_by_the_command_that_shows_what_there_is(
     said: Say, written: str, line: str
 ) -> None:
     assert f"\n{line}" in refused(said(*written.split()))
+
+
+@pytest.mark.parametrize("written", ["run x --yol", "run x --trst", "init --forc"])
+def test_no_suggestion_gives_away_more_than_was_asked_for(said: Say, written: str) -> None:
+    assert "Did you mean" not in refused(said(*written.split()))
+
+
+def test_the_help_of_the_program_and_of_every_verb_fits_a_screen_of_40_lines(said: Say) -> None:
+    long = {verb: said(*verb.split(), "--help").out.count("\n") for verb in ("", *VERBS)}
+
+    assert {verb: lines for verb, lines in long.items() if lines > 40} == {}
+
+
+def test_check_lists_only_what_it_uses(said: Say) -> None:
+    told = said("check", "--help").out
+
+    assert "--gate" in told
+    assert not re.search("--(agent|strategy|max-|promise|yolo|file|worktree)", told)
+
+
+def test_the_list_of_verbs_says_what_the_help_of_each_verb_says(said: Say) -> None:
+    listed = " ".join(said("--help").out.split())
+
+    for verb in ("run", "plan", "check", "resume", "why", "answer", "follow"):
+        assert said(verb, "--help").out.split("\n")[2] in listed

@@ -147,7 +147,7 @@ def test_the_flag_keeps_what_the_spec_says_about_worktrees_and_in_place_drops_it
 
     assert (in_place.code, (cli.place / "notes.txt").read_text()) == (0, "mended\n")
     assert not (cli.place / "ready").exists()
-    assert (both.code, "Keep one of --worktree and --in-place" in both.err) == (2, True)
+    assert (both.code, "--worktree and --in-place can't be combined" in both.err) == (2, True)
 
 
 def test_a_worktree_needs_a_repository_with_a_commit(cli: Cli) -> None:
@@ -160,7 +160,7 @@ def test_a_worktree_needs_a_repository_with_a_commit(cli: Cli) -> None:
 
     assert (no_git.code, no_commit.code, cli.ids) == (2, 2, [])
     assert "A worktree needs a git repository" in no_git.err
-    assert "A worktree needs a commit to begin with" in no_commit.err
+    assert "A worktree needs a commit to start from" in no_commit.err
     assert "--in-place" in no_git.err
     assert "--in-place" in no_commit.err
 
@@ -320,7 +320,7 @@ def test_a_worktree_that_its_repository_forgot_is_put_aside_and_made_again(cli: 
     done = cli("resume")
 
     assert done.code == 0, done.err
-    assert "no longer known to its repository" in done.err
+    assert "The repository no longer knew the worktree" in done.err
     assert (place / f"{cli.ids[0]}.old-1" / "half.txt").read_text() == "mine\n"
 
 

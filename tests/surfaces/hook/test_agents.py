@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.surfaces.hook.helpers import DONE, Answer, Session
-from untilgreen.surfaces.hook.prompts import Command, command_of
+from untilgreen.surfaces.hook.slash_commands import Command, command_of
 
 
 def stamp() -> str:
@@ -191,9 +191,9 @@ def test_codex_is_interrupted_though_its_stop_hook_was_killed_and_no_gate_runs_o
     hook.kill()
     session.end(hook)
     paused = session.hook("interrupt", {"session_id": session.id, "cwd": str(session.place)})
-    assert paused.toast.endswith("is paused: you took over. Go on with: $untilgreen go")
+    assert paused.toast.endswith("is paused: you took over. Continue with: $untilgreen go")
     assert not lives(int(pid.read_text()))
-    assert session.state()["waits"].endswith("Go on with: $untilgreen go")
+    assert session.state()["waits"].endswith("Continue with: $untilgreen go")
     assert session.prompt("what is this?").out == ""
     (session.place / "slow").unlink()
     assert "ITERATION 2/20" in session.prompt("$untilgreen go").context
@@ -225,7 +225,7 @@ def test_a_model_has_to_say_what_its_agent_does_not_show_of_a_hook(session: Sess
     said = session.prompt("/ralph make it ok").said
     told = said.get("hookSpecificOutput", said)["additionalContext"]
     assert told.startswith("[UNTILGREEN LOOP - ITERATION 1/20]")
-    assert "Tell the user this in a line of its own: untilgreen: loop started" in told
+    assert "Tell the user this, on a line of its own: untilgreen: loop started" in told
     said = session.prompt("what is this?").said
     assert "is paused: you took over" in said.get("hookSpecificOutput", said)["additionalContext"]
     assert session.prompt("/cancel-ralph").said["decision"] == "block"
@@ -234,9 +234,9 @@ def test_a_model_has_to_say_what_its_agent_does_not_show_of_a_hook(session: Sess
 @pytest.mark.parametrize(
     ("agent", "laps", "sentence"),
     [
-        ("qwen", "9", "Qwen Code stops by itself after 8 laps in a row: go on then with /untilgreen go"),
+        ("qwen", "9", "Qwen Code stops after 8 laps in a row; continue with /untilgreen go"),
         ("qwen", "8", ""),
-        ("copilot", "10", "GitHub Copilot CLI stops by itself after 9 laps in a row: go on then with"),
+        ("copilot", "10", "GitHub Copilot CLI stops after 9 laps in a row; continue with"),
         ("claude", "20", ""),
     ],
 )
@@ -246,7 +246,7 @@ def test_who_starts_more_laps_than_an_agent_makes_in_a_row_is_told_before(
     session.agent = agent
 
     told = session.prompt(f"/ralph make it ok --max-iterations={laps}").out
-    assert ("stops by itself" in told) == bool(sentence)
+    assert ("laps in a row" in told) == bool(sentence)
     assert sentence in told
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import signal
 import time
+from hashlib import blake2b
 from pathlib import Path
 
 import anyio
 import pytest
 
 from tests.surfaces.hook.helpers import DONE, Session
-from untilgreen.engine.drive import drive
-from untilgreen.engine.seat import UNATTENDED
-from untilgreen.engine.store import RunFolder, Store
+from untilgreen.engine.driving.drive import drive
+from untilgreen.engine.loop.seat import UNATTENDED
+from untilgreen.engine.store.folder_record import FolderRecord
+from untilgreen.engine.store.runs import Store
+from untilgreen.engine.worktree.premises import LocalPremises
 from untilgreen.errors import UserError
 
 OK_GATE = ("--gate", "tests=test -f ok")
@@ -28,7 +31,7 @@ def test_a_loop_goes_on_until_the_gate_is_green_and_the_promise_was_given(sessio
     assert kept.toast.startswith("untilgreen: lap 2 of 5")
 
     rejected = session.stop(f"It is done.\n{DONE}")
-    assert "Your claim was rejected: you said that the task is done, but 1 of 1 gates are red: tests" in (
+    assert "Your claim was rejected: you said that the task is done, but 1 of 1 gate is red: tests" in (
         rejected.brief
     )
 
@@ -68,7 +71,7 @@ def test_a_session_can_only_cancel_its_own_loop(session: Session) -> None:
     assert "No loop is active in session 'someone-else'" in refused.err
     ended = session.call("session", "cancel", "--session", session.id)
     assert ended.code == 0
-    assert ended.out.startswith("cancelled after 0 laps")
+    assert ended.out.startswith("loop cancelled after 0 laps")
     assert session.notes() == []
 
 
@@ -78,7 +81,7 @@ def test_a_users_own_turn_is_no_lap_and_gets_no_brief(session: Session) -> None:
 
     own = session.stop("The answer is 42.", active=False)
     assert own.brief == ""
-    assert own.toast.endswith("is paused: you took over. Go on with: /untilgreen go")
+    assert own.toast.endswith("is paused: you took over. Continue with: /untilgreen go")
     assert session.stop("Once more.", active=False).out == ""
     assert session.laps() == 1
 
@@ -101,7 +104,7 @@ def test_a_stop_with_work_in_the_background_is_let_go_and_is_no_lap(session: Ses
 
     busy = session.stop(active=False, background_tasks=tasks)
     assert busy.brief == ""
-    assert busy.toast == "untilgreen: the lap goes on in the background: npm run dev"
+    assert busy.toast == "untilgreen: the lap continues in the background: npm run dev"
     assert session.laps() == 0
 
     over = [{"id": "b1", "status": "completed", "description": "npm run dev"}]
@@ -133,7 +136,7 @@ def test_a_gate_past_the_deadline_is_ended_and_the_session_may_stop(session: Ses
 
     late = session.stop("on it", "--deadline", "9", active=False)
     assert late.brief == ""
-    assert "is paused: the gates took all the time that the hook has" in late.toast
+    assert "is paused: the gates used up the hook's time limit" in late.toast
     (verdict,) = [event.verdict for event in session.events("GateChecked") if event.gate == "tests"][1:]
     assert (verdict.status, verdict.findings[0].id) == ("error", "timeout")
 
@@ -181,23 +184,24 @@ def test_a_session_that_ended_leaves_its_run_to_the_same_id(session: Session) ->
     assert session.hook("end", {"session_id": session.id, "reason": "other"}).out == ""
     assert session.state()["active"] is True
     greeted = session.hook("start", {"session_id": session.id, "source": "resume"})
-    assert greeted.toast.endswith("is paused: its session ended. Go on with: /untilgreen go")
+    assert greeted.toast.endswith("is paused: its session ended. Continue with: /untilgreen go")
     assert session.prompt("/untilgreen go").context.startswith("[UNTILGREEN LOOP - ITERATION 1/20]")
 
 
-def test_an_error_uses_no_lap_and_counts(session: Session) -> None:
+def test_an_error_uses_no_lap(session: Session) -> None:
     session.start("make it ok", *OK_GATE)
     session.agent = "opencode"
     error = {"sessionID": session.id, "error": {"name": "APIError", "data": {"message": "overloaded"}}}
 
-    again = session.hook("error", error)
+    session.hook("error", error)
+    again = session.prompt("/untilgreen go")
     assert "ITERATION 1/20" in again.said["brief"]
     assert session.laps() == 0
     aborted = session.hook("error", {"sessionID": session.id, "error": {"name": "MessageAbortedError"}})
     assert aborted.said["brief"] == ""
     assert "you took over" in aborted.said["toast"]
     (failed,) = session.events("TurnEnded")
-    assert (failed.unused, failed.reply.detail) == (True, "APIError: overloaded")
+    assert (failed.reply.error, failed.reply.detail) == ("rate_limited", "APIError: overloaded")
 
 
 def test_a_run_can_be_taken_out_of_its_session_and_back(session: Session) -> None:
@@ -206,13 +210,13 @@ def test_a_run_can_be_taken_out_of_its_session_and_back(session: Session) -> Non
 
     refused = session.call("resume", run, "--no-input")
     assert refused.code == 2
-    assert f"is worked on in the session {session.id}" in refused.err
+    assert f"is in progress in session {session.id}" in refused.err
     taken = session.call("resume", run, "--no-input", "--take")
     assert taken.code == 4  # there is no such program here; the run is left open
     assert session.events("LapVoided")[0].reason == "taken out of its session"
 
     told = session.stop(active=False)
-    assert (told.brief, "was taken out of this session" in told.toast) == ("", True)
+    assert (told.brief, "was moved out of this session" in told.toast) == ("", True)
     assert session.stop(active=False).out == ""
 
     back = session.prompt(f"/untilgreen resume {run}")
@@ -223,10 +227,10 @@ def test_a_run_can_be_taken_out_of_its_session_and_back(session: Session) -> Non
 def test_who_looked_before_the_brief_was_out_does_not_drive_beside_the_session(session: Session) -> None:
     """The look that holds is the one of whoever holds the lock."""
     session.start("make it ok", *OK_GATE)
-    folder = RunFolder(session.journal.parent)
+    folder = FolderRecord(session.journal.parent)
 
-    with pytest.raises(UserError, match=f"is worked on in the session {session.id}"):
-        anyio.run(drive, folder, Store(folder.path.parents[1]), UNATTENDED)
+    with pytest.raises(UserError, match=f"is in progress in session {session.id}"):
+        anyio.run(drive, folder, LocalPremises(Store(folder.path.parents[1])), UNATTENDED)
 
     assert len(session.events("Attached")) == 1
 
@@ -236,5 +240,16 @@ def test_a_run_that_was_cancelled_elsewhere_lets_its_session_go(session: Session
     assert session.call("cancel", session.journal.parent.name).code == 0
 
     told = session.stop(active=False)
-    assert told.toast.startswith("untilgreen: cancelled after 0 laps")
+    assert told.toast.startswith("untilgreen: loop cancelled after 0 laps")
     assert session.notes() == []
+
+
+def test_a_session_is_told_what_the_journal_says_that_it_was_told(session: Session) -> None:
+    session.start("make it ok", "--gate", "test -f ok")
+
+    second = session.stop()
+
+    (kept,) = session.journal.parent.glob("activity/002-brief.md")
+    digest = blake2b(second.brief.encode(), digest_size=8).hexdigest()
+    assert second.brief == kept.read_text()
+    assert [event.digest for event in session.events("BriefOffered")][-1] == digest

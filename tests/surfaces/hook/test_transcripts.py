@@ -1,13 +1,16 @@
-"""Transcripts, which an agent can put in place of by anything else."""
+"""Transcripts, which an agent may replace with anything else."""
 
+import json
 import os
 import tracemalloc
+from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
 import msgspec
 import pytest
 
+from tests.surfaces.hook.helpers import DONE, Session
 from untilgreen.surfaces.hook.payload import Payload
 from untilgreen.surfaces.hook.transcripts import TAIL_BYTES, completed
 
@@ -42,3 +45,23 @@ def test_of_a_transcript_of_any_size_the_end_is_read(tmp_path: Path) -> None:
 
 def test_a_name_that_no_file_can_have_is_no_trouble() -> None:
     assert last_words(Path("a\0b")) == "as told"
+
+
+def test_an_old_claude_that_names_only_its_transcript_is_heard_there(session: Session) -> None:
+    transcript = session.place.parent / "claude.jsonl"
+    session.start("look at it", "--gate", "ok=true")
+    moment = datetime.now(UTC).isoformat()
+    said = [
+        {"type": "assistant", "timestamp": "2020-01-01T00:00:00Z", "message": {"content": "an older lap"}},
+        {"type": "assistant", "timestamp": moment, "message": {"content": [{"type": "text", "text": DONE}]}},
+        {"type": "assistant", "timestamp": moment, "message": {"content": [{"type": "tool_use", "id": "1"}]}},
+        {"type": "assistant", "timestamp": moment, "isSidechain": True, "message": {"content": "a subagent"}},
+    ]
+    transcript.write_text("".join(json.dumps(each) + "\n" for each in said))
+    payload = session.payload(transcript_path=str(transcript))
+    del payload["last_assistant_message"]
+
+    answer = session.hook("stop", payload)
+
+    assert "complete after 1 lap" in answer.toast
+    assert [event.reply.text for event in session.events("TurnEnded")] == [DONE]

@@ -11,8 +11,8 @@ import pytest
 
 from tests.surfaces.cli.helpers import COMMAND, PATIENCE_SECONDS
 from tests.surfaces.hook.helpers import DONE, Answer, Session
-from untilgreen.engine.lock import hold
-from untilgreen.engine.store import Store
+from untilgreen.engine.store.lock import hold, this_process
+from untilgreen.engine.store.runs import Store
 from untilgreen.surfaces.hook.call import Call, answer
 
 ODD = [
@@ -60,7 +60,7 @@ def test_a_journal_that_can_not_be_written_lets_the_session_stop(session: Sessio
 
     answer = session.stop(active=False)
     assert (answer.code, answer.brief) == (0, "")
-    assert answer.toast.startswith("untilgreen: the session may stop, since its loop can't be looked after.")
+    assert answer.toast.startswith("untilgreen: the session may stop, because its loop can't continue")
 
 
 def test_a_disk_that_takes_nothing_more_lets_the_session_stop_and_nothing_is_lost(session: Session) -> None:
@@ -80,7 +80,7 @@ def test_a_disk_that_takes_nothing_more_lets_the_session_stop_and_nothing_is_los
     )
     answer = Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
     assert (answer.code, answer.brief) == (0, "")
-    assert answer.toast.startswith("untilgreen: the session may stop, since its loop can't be looked after.")
+    assert answer.toast.startswith("untilgreen: the session may stop, because its loop can't continue")
     assert session.journal.read_bytes() == before
     assert "ITERATION 3/" in session.stop().brief
 
@@ -135,7 +135,7 @@ def test_a_defect_of_ours_lets_the_session_stop_and_is_said(
 def test_a_run_that_is_held_longer_than_the_hook_has_time_lets_the_session_stop(session: Session) -> None:
     session.start()
     lock, run = session.journal.parent / "lock", session.journal.parent.name
-    with hold(lock, run=run, now=0.0):
+    with hold(lock, run=run, driver=this_process(0.0)):
         hook = session.begin("stop", session.payload(active=False), "--deadline", "2")
         with suppress(subprocess.TimeoutExpired):
             hook.wait(15)
@@ -154,4 +154,4 @@ def test_a_second_run_is_refused_while_a_session_works_in_the_directory(session:
     assert f"Run {run} works in " in other.err
     again = session.call("session", "start", "x", "--session", "another-one", "--agent", "claude")
     assert again.code == 2
-    assert f"inside the claude session {session.id}" in again.err
+    assert f"in the claude session {session.id}" in again.err

@@ -2,9 +2,9 @@
 
 from tests.core.helpers import PASS, Run, Turn, gate, priced, red
 from untilgreen.core.detectors.cycle import Cycle
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import Change, Finding, PartSpec, Reply, Verdict
 from untilgreen.core.strategies.hybrid import Hybrid
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import Change, Finding, PartSpec, Reply, Verdict
 from untilgreen.surfaces.report.content import WHOLE, Report, gather
 
 EVIL = (
@@ -37,7 +37,13 @@ def green() -> Report:
 
 
 def hostile() -> Report:
-    """Task, agent, gates, complaints, replies, file names and diffs that all want out of their places."""
+    """Task, agent, gates, findings, replies, file names and diffs that all want out of their places."""
+    evil_diff = f"diff --git a/{EVIL} b/x\n+{EVIL}\n-{EVIL}\n"
+    return gather(hostile_run().state, "0" * 16, started=0.0, diffs={1: evil_diff, WHOLE: evil_diff})
+
+
+def hostile_run() -> Run:
+    """The run behind it."""
     run = Run(
         gate(EVIL),
         strategy=Hybrid(),
@@ -54,5 +60,4 @@ def hostile() -> Report:
             **{EVIL: verdict},
         )
     run.end()
-    evil_diff = f"diff --git a/{EVIL} b/x\n+{EVIL}\n-{EVIL}\n"
-    return gather(run.state, "0" * 16, started=0.0, diffs={1: evil_diff, WHOLE: evil_diff})
+    return run

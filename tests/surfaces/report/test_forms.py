@@ -29,12 +29,15 @@ def test_markdown_has_the_end_the_picture_and_how_to_go_on() -> None:
 
 ## Why
 
+Decision after lap 3: end the run as converged (strategy `hybrid`, confidence 1.00).
+Reason: `all required gates pass in lap 3`
 
-How to go on:
 
-- see what was changed: `untilgreen diff r1`
-- check that it still holds: `untilgreen verify r1`
-- hand it on: `untilgreen report r1 --format html --output report.html`
+Next steps:
+
+- see the changes: `untilgreen diff r1`
+- check that the result still holds: `untilgreen verify r1`
+- share it: `untilgreen report r1 --format html --output report.html`
 """)
 
 

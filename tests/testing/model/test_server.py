@@ -13,7 +13,7 @@ import pytest
 
 from untilgreen.errors import UserError
 from untilgreen.testing import ScriptedModel, load_scenario
-from untilgreen.testing.model.pointing import point
+from untilgreen.testing.model.agent_environments import point
 
 WRITE_SCHEMA = {
     "type": "object",
@@ -255,7 +255,7 @@ def test_a_scenario_may_come_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "complaint"),
+    ("written", "finding"),
     [
         ({"turns": []}, "has no answer"),
         ({"turns": [{"text": "a", "repeat": 0}]}, "has no answer"),
@@ -263,8 +263,8 @@ def test_a_scenario_may_come_from_a_file(tmp_path: Path) -> None:
         ({"turns": [{"text": 3}]}, r"Expected `str`"),
     ],
 )
-def test_a_scenario_that_can_not_be_played_says_why(written: Any, complaint: str) -> None:
-    with pytest.raises(UserError, match=complaint):
+def test_a_scenario_that_can_not_be_played_says_why(written: Any, finding: str) -> None:
+    with pytest.raises(UserError, match=finding):
         ScriptedModel(written)
 
 

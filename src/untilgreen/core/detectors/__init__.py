@@ -1,1 +1,11 @@
-"""Each recognises one pattern in the laps so far; none decides what follows from it."""
+"""Each recognises one pattern in the laps so far; none decides what follows from it.
+
+cycle    Going in circles: repetition is a cycle of period one, ping-pong one of period two.
+similar  Saying the same again while nothing moves.
+stall    Moving without getting anywhere.
+claims   Saying that it is done when it is not.
+noop     A turn that did nothing.
+errors   The agent itself failed: it crashed, was refused, or asked a question nobody answers.
+
+In: the loop calls what a plan names, through the registry. Out: only briefing, scoring and values.
+"""

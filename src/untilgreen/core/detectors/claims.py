@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec import Struct
 
-from untilgreen.core.options import at_least
-from untilgreen.core.rules import Signal
-from untilgreen.core.state import RunState
-from untilgreen.core.units import several
+from untilgreen.core.values.option_checks import FromOne, about, check_options
+from untilgreen.core.values.rules import Signal
+from untilgreen.core.values.state import RunState
+from untilgreen.core.values.units import several
 
 
 class Claims(Struct, frozen=True, kw_only=True):
     """False claims pile up while nothing improves."""
 
-    rejected: int = 3
+    rejected: Annotated[FromOne, about("Rejected claims since the last improvement.")] = 3
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
-        at_least(self, 1, "rejected")
+        """Refuse options that make no sense."""
+        check_options(self)
 
     def detect(self, state: RunState) -> Signal | None:
-        """Stuck once so many claims were rejected since the last improvement."""
-        if not state.iterations or state.iterations[-1].rejected < self.rejected:
+        """Stuck once `rejected` claims were rejected since the last improvement."""
+        if not state.laps or state.laps[-1].rejected < self.rejected:
             return None
-        last = state.iterations[-1]
+        last = state.laps[-1]
         if not last.claim:
             return None
-        false = [lap.number for lap in state.iterations if lap.claim and not lap.awaiting_claim]
+        false = [lap.number for lap in state.laps if lap.claim and not lap.awaiting_claim]
         return Signal(
             kind="claims",
             strength="stuck",
             laps=tuple(false[-last.rejected :]),
-            evidence=f"{several(last.rejected, 'claim')} of being done, each with red gates",
-            advice=f"You claimed {several(last.rejected, 'time')} to be done while gates were red. "
-            "Run them first.",
+            evidence=f"{several(last.rejected, 'claim')} that it is done, each while gates were red",
+            advice=f"You claimed {several(last.rejected, 'time')} that you were done, but gates were red. "
+            "Run the gates before you claim.",
             confidence=0.95,
         )

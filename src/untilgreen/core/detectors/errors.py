@@ -1,12 +1,12 @@
-"""The agent itself fails: crashed, refused, or waiting for an answer that nobody gives."""
+"""The agent itself failed: it crashed, was refused, or asked a question nobody answers."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from untilgreen.core.excerpt import trim
-from untilgreen.core.rules import Signal
-from untilgreen.core.state import RunState
+from untilgreen.core.briefing.excerpt import trim
+from untilgreen.core.values.rules import Signal
+from untilgreen.core.values.state import RunState
 
 _LONGEST = 300
 _SHOWN = 5
@@ -17,9 +17,9 @@ class Errors(Struct, frozen=True, kw_only=True):
 
     def detect(self, state: RunState) -> Signal | None:
         """A nudge that names what went wrong; the brief itself tells the agent about it."""
-        if not state.iterations:
+        if not state.laps:
             return None
-        last = state.iterations[-1]
+        last = state.laps[-1]
         if last.reply.error is None and not last.reply.denied:
             return None
         denied = f"denied: {_listed(last.reply.denied)}" if last.reply.denied else ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from untilgreen.core.rules import Signal
-from untilgreen.core.state import RunState
+from untilgreen.core.values.rules import Signal
+from untilgreen.core.values.state import RunState
 
 
 class Noop(Struct, frozen=True, kw_only=True):
@@ -13,14 +13,14 @@ class Noop(Struct, frozen=True, kw_only=True):
 
     def detect(self, state: RunState) -> Signal | None:
         """A nudge for the turn that was empty or left every file as it was."""
-        if not state.iterations or not state.iterations[-1].evidence or state.iterations[-1].moved:
+        if not state.laps or not state.laps[-1].evidence or state.laps[-1].moved:
             return None
-        last = state.iterations[-1]
+        last = state.laps[-1]
         return Signal(
             kind="noop",
             strength="nudge",
             laps=(last.number,),
-            evidence="no file changed" + ("" if last.reply.text.strip() else " and nothing was said"),
-            advice="Your last turn changed no file. Talking about a fix does not make it; change the code.",
+            evidence="no file changed" + ("" if last.reply.text.strip() else " and the agent said nothing"),
+            advice="Your last turn changed no file. Describing a fix is not enough: change the code.",
             confidence=0.6,
         )

@@ -1,57 +1,109 @@
-"""Saying the same again while nothing moves."""
+"""Saying the same again while nothing moves, or where nothing but the reply can tell.
+
+Two measures say how much of two replies is the same, from 0 to 1. `chunks` compares runs of about four words,
+so that a changed word costs its chunk: order matters, and a long text is cheap. `jaccard` compares the sets
+of words without articles, as |both| / |either|: order does not matter, and short replies count as well.
+With either, punctuation and operators have to be as much alike: `{} +` and `{} \\;` are different commands.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from untilgreen.core.detectors.outcome import answers_alike
-from untilgreen.core.options import at_least, share
-from untilgreen.core.rules import Signal
-from untilgreen.core.state import Iteration, RunState
+from untilgreen.core.scoring.measure import judged
+from untilgreen.core.scoring.same_outcome import replies_alike
+from untilgreen.core.values.fingerprint import jaccard, marks_alike, plain_numbers
+from untilgreen.core.values.option_checks import FromTwo, Share, about, check_options
+from untilgreen.core.values.rules import Signal
+from untilgreen.core.values.signature import signature
+from untilgreen.core.values.state import Lap, RunState
+
+Measure = Literal["chunks", "jaccard"]
+MEASURES: tuple[Measure, ...] = ("chunks", "jaccard")
+CHUNKS, JACCARD = MEASURES
+Likeness = Callable[[Lap, Lap], float]
 
 
 class Similar(Struct, frozen=True, kw_only=True):
-    """The last answers are nearly the same, and neither files nor findings changed between them."""
+    """The last `window` replies are at least this `similarity` alike, by this `measure`.
 
-    similarity: float = 0.95
-    window: int = 3
+    Stuck if neither files nor findings changed between them. If they did, the same reply is a nudge, and
+    stuck only in a run without gates, where nothing else can tell.
+    """
+
+    similarity: Annotated[Share, about("How alike replies must be, from 0 to 1, by the measure.")] = 0.95
+    window: Annotated[FromTwo, about("How many replies in a row must be alike.")] = 3
+    measure: Annotated[
+        Measure,
+        about(
+            'How alike two replies are: "chunks" compares runs of about four words, so order matters; '
+            '"jaccard" compares sets of words: how many both replies have, out of all.'
+        ),
+    ] = "chunks"
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
-        at_least(self, 2, "window")
-        share(self, "similarity")
+        """Refuse options that make no sense."""
+        check_options(self)
 
     def detect(self, state: RunState) -> Signal | None:
-        """A signal when each of the last answers is like the one before it; a nudge where one is missing."""
-        return _look(state.iterations, self.window, self.similarity, "stuck") or (
-            _look(state.iterations, self.window - 1, self.similarity, "nudge") if self.window > 2 else None
-        )
+        """Stuck when each of the last replies is like the one before it; a nudge while one is missing."""
+        laps = state.laps[-self.window :]
+        if len(laps) == self.window and (alike := self._alike(laps, _where_nothing_moved)):
+            return _signal("stuck", laps, f"replies {alike:.0%} alike, the same files and findings")
+        if len(laps) == self.window and self._alike(laps, _the_same_words):
+            strength: Literal["nudge", "stuck"] = "nudge" if judged(state.plan) else "stuck"
+            return _signal(strength, laps, f"the same reply {self.window} times")
+        fewer = state.laps[1 - self.window :]
+        if len(fewer) == self.window - 1 > 1 and (alike := self._alike(fewer, _where_nothing_moved)):
+            return _signal("nudge", fewer, f"replies {alike:.0%} alike, the same files and findings")
+        return None
+
+    def _alike(self, laps: Sequence[Lap], comparable: Callable[[Lap, Lap], bool]) -> float:
+        """The least that any two replies in a row have in common; 0 if that is not enough."""
+        if any(lap.failed for lap in laps) or any(lap.improved for lap in laps[1:]):
+            return 0.0
+        pairs = list(pairwise(laps))
+        if not all(comparable(one, other) for one, other in pairs):
+            return 0.0
+        measure = _MEASURES[self.measure]
+        least = min(min(measure(one, other), _marks_alike(one, other)) for one, other in pairs)
+        return least if least >= self.similarity else 0.0
 
 
-def _look(
-    iterations: Sequence[Iteration], window: int, wanted: float, strength: Literal["nudge", "stuck"]
-) -> Signal | None:
-    laps = iterations[-window:]
-    if len(laps) < window or any(lap.failed for lap in laps) or any(lap.improved for lap in laps[1:]):
-        return None
-    likeness = min(_likeness(one, other) for one, other in pairwise(laps))
-    if likeness < wanted:
-        return None
+def _where_nothing_moved(one: Lap, other: Lap) -> bool:
+    return one.snapshot == other.snapshot and one.failing == other.failing
+
+
+def _the_same_words(one: Lap, other: Lap) -> bool:
+    """Including their numbers: step 3 and step 4 are not the same step."""
+    return bool(one.reply.text.strip()) and plain_numbers(one.reply.text) == plain_numbers(other.reply.text)
+
+
+def _marks_alike(one: Lap, other: Lap) -> float:
+    """How much of the punctuation is the same: a sign or a bracket can be the whole difference."""
+    return marks_alike(one.reply.text, other.reply.text)
+
+
+def _by_words(one: Lap, other: Lap) -> float:
+    return jaccard(one.reply.text, other.reply.text)
+
+
+_MEASURES: dict[str, Likeness] = {CHUNKS: replies_alike, JACCARD: _by_words}
+
+
+def _signal(strength: Literal["nudge", "stuck"], laps: Sequence[Lap], evidence: str) -> Signal:
+    said = laps[-1].reply
     return Signal(
         kind="similar",
         strength=strength,
         laps=tuple(lap.number for lap in laps),
-        evidence=f"answers {likeness:.0%} alike, files and findings unmoved",
-        advice=f"Your last {len(laps)} answers said the same, and nothing changed.",
+        evidence=evidence,
+        advice=f"Your last {len(laps)} replies said the same, and nothing improved.",
         confidence=0.85 if strength == "stuck" else 0.7,
+        signature=signature(said.text),
+        digest=said.digest,
     )
-
-
-def _likeness(one: Iteration, other: Iteration) -> float:
-    if one.snapshot != other.snapshot or one.failing != other.failing:
-        return 0.0
-    return answers_alike(one, other)

@@ -1,1 +1,10 @@
-"""Each answers after a lap that was not green: go on, end it, or ask."""
+"""Each decides after a lap that was not green: continue, finish, or ask a person.
+
+fixed     A fixed number of laps.
+hybrid    Base laps for every run, and bonus laps for runs that make progress.
+ralph     The same task again and again, until the agent says that it is done and the gates agree.
+adaptive  Continues while another lap is worth its price, based on your own runs.
+manual    A person decides after every lap.
+
+In: the loop asks the one that a plan names, through the registry. Out: only learning and values.
+"""

@@ -1,32 +1,38 @@
-"""So many laps and no more."""
+"""A fixed number of laps."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec import Struct
 
-from untilgreen.core.decision import Continue, Decision, Finish
-from untilgreen.core.model import Outcome
-from untilgreen.core.options import at_least
-from untilgreen.core.rules import Signal, give_up
-from untilgreen.core.state import RunState
+from untilgreen.core.values.decision import Continue, Decision, Finish
+from untilgreen.core.values.model import Outcome
+from untilgreen.core.values.option_checks import Laps, about, check_options
+from untilgreen.core.values.rules import Signal, give_up
+from untilgreen.core.values.state import RunState
 
 
 class Fixed(Struct, frozen=True, kw_only=True):
-    """At most N laps, fewer when the gates are green before."""
+    """At most N laps, fewer if the gates turn green earlier."""
 
-    iterations: int = 3
+    iterations: Annotated[Laps, about("The most laps.")] = 3
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
-        at_least(self, 1, "iterations")
+        """Refuse options that make no sense."""
+        check_options(self)
+
+    def most_laps(self) -> int | None:
+        """All of them."""
+        return None if isinstance(self.iterations, str) else self.iterations
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
-        """Count."""
+        """Count the laps."""
         if ending := give_up(signals):
             return ending
-        used = state.strategy_laps
-        if used >= self.iterations:
-            return Finish(outcome=Outcome.EXHAUSTED, reason=f"all {self.iterations} planned laps are used")
-        return Continue(
-            reason=f"lap {used} of {self.iterations} is done", metadata={"laps_left": self.iterations - used}
-        )
+        used, most = len(state.laps), self.most_laps()
+        if most is None:
+            return Continue(reason=f"lap {used} is done; only the limits end the run")
+        if used >= most:
+            return Finish(outcome=Outcome.EXHAUSTED, reason=f"all {most} planned laps are used")
+        return Continue(reason=f"lap {used} of {most} is done", metadata={"laps_left": most - used})

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from untilgreen.core.decision import Ask, Continue, Decision, Finish
-from untilgreen.core.model import Outcome
-from untilgreen.core.receive import ROLLBACK, SWITCH
-from untilgreen.core.rules import Signal
-from untilgreen.core.state import RunState
-from untilgreen.core.units import several
-
-CONTINUE, ACCEPT, STOP = "continue", "accept", "stop"
+from untilgreen.core.values.decision import (
+    ACCEPT,
+    CONTINUE,
+    ROLLBACK,
+    STOP,
+    SWITCH,
+    Ask,
+    Continue,
+    Decision,
+    Finish,
+)
+from untilgreen.core.values.model import Outcome
+from untilgreen.core.values.rules import Signal
+from untilgreen.core.values.state import RunState
+from untilgreen.core.values.units import several, show_score
 
 
 class Manual(Struct, frozen=True, kw_only=True):
-    """Asks after every lap and waits without end: continue, accept, stop, roll back, other agent."""
+    """Asks after every lap and waits for the answer: continue, accept, stop, roll back, switch agent."""
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
         """Ask, and turn the answer into what it means."""
-        lap, answer = state.iterations[-1].number, state.answer
+        lap, answer = state.laps[-1].number, state.answer
         if answer is None:
             return _question(state, signals)
         by = f" by {answer.by}" if answer.by else ""
@@ -31,16 +38,16 @@ class Manual(Struct, frozen=True, kw_only=True):
             target = int(answer.argument or 0)
             return Continue(reason=f"back to lap {target}{by}", restore=target)
         if answer.choice == SWITCH:
-            return Continue(reason=f"{answer.argument} goes on{by}", agent=answer.argument)
+            return Continue(reason=f"{answer.argument} continues{by}", agent=answer.argument)
         return Continue(reason=f"another lap was asked for{by}")
 
 
 def _question(state: RunState, signals: tuple[Signal, ...]) -> Ask:
-    last = state.iterations[-1]
+    last = state.laps[-1]
     seen = "".join(f" {signal.kind}: {signal.evidence}." for signal in signals)
     switch = (SWITCH,) if len(state.plan.agents) > 1 else ()
     return Ask(
-        question=f"Lap {last.number} scored {last.score:.2f}, {several(last.count, 'complaint')} left."
+        question=f"Lap {last.number} scored {show_score(last.score)}, {several(last.count, 'finding')} left."
         f"{seen} What next?",
         choices=(CONTINUE, ACCEPT, STOP, ROLLBACK, *switch),
         default=CONTINUE,

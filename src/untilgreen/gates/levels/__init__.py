@@ -1,83 +1,12 @@
-"""Verification in levels, each standing on the one below: contract, tests, black box, sanity.
+"""Verification in levels, each on top of the one below: contract, tests, black box, sanity.
 
-A level counts only when it ran and all below it passed. The first that fails stops the rest.
+gate         Runs the levels from the bottom; the first that fails stops the rest.
+contract     L0, the contract: required and forbidden files, their content, their names.
+tests        L1, tests and build: setup first, then every command, each with its own findings.
+blackbox     L2, the black box: run it as a user would, and check what it prints and leaves.
+sanity       L3, sanity: debug leftovers, stray files, oversize files, sources without tests.
+work_files   The files of a workspace that are somebody's work: tracked or new, not ignored.
+json_schema  JSON Schema, through an optional library.
+
+In: the engine, as for every gate. Out: `gates.command` for L1, `process`, `core` values, `ports`.
 """
-
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Literal, Protocol
-
-from untilgreen.core.model import Finding, Status, Verdict
-from untilgreen.core.units import several
-from untilgreen.errors import ConfigError
-from untilgreen.gates.command import CANNOT_RUN
-from untilgreen.gates.levels.blackbox import BlackBox
-from untilgreen.gates.levels.contract import Contract
-from untilgreen.gates.levels.sanity import Sanity
-from untilgreen.gates.levels.tests import Tests
-from untilgreen.gates.levels.tree import Files
-from untilgreen.ports import Site
-
-Level = Literal["L0", "L1", "L2", "L3"]
-ORDER: tuple[Level, ...] = ("L0", "L1", "L2", "L3")
-
-
-class Checks(Protocol):
-    """One level: what it complains about, and what it only remarks on."""
-
-    async def complaints(self, site: Site, files: Files) -> tuple[list[Finding], list[str]]:
-        """Findings that fail the level, and remarks that do not."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LevelsGate:
-    """Passes when every level up to `min_level` does; levels above it run and are only remarked on."""
-
-    min_level: Level = "L1"
-    L0: Contract | None = None
-    L1: Tests | None = None
-    L2: BlackBox | None = None
-    L3: Sanity | None = None
-
-    def __post_init__(self) -> None:
-        """A level that is asked for and not described could never count, so that is an error."""
-        asked = ORDER[: ORDER.index(self.min_level) + 1]
-        missing = [level for level in asked if getattr(self, level) is None]
-        if missing:
-            raise ConfigError(
-                f"min_level = {self.min_level!r} asks for {', '.join(asked)}, and there is no table for "
-                f"{', '.join(missing)}. Add one, as [gates.NAME.{missing[0]}], or lower min_level."
-            )
-
-    async def check(self, workspace: Site) -> Verdict:
-        """Level by level, from the bottom."""
-        files = await Files.of(workspace)
-        asked = ORDER[: ORDER.index(self.min_level) + 1]
-        passed, lines = 0, []
-        for level in ORDER:
-            checks: Checks | None = getattr(self, level)
-            if checks is None:
-                continue
-            found, remarks = await checks.complaints(workspace, files)
-            lines += [
-                f"{level}: {several(len(found), 'complaint')}" if found else f"{level} passes",
-                *remarks,
-            ]
-            lines += [f"  {finding.id}: {finding.message}" for finding in found]
-            if found:
-                report = "\n".join(lines)
-                if level not in asked:
-                    break
-                named = tuple(
-                    Finding(id=f"{level} {each.id}", message=each.message, file=each.file) for each in found
-                )
-                status: Status = "error" if any(map(_could_not_run, found)) else "fail"
-                return Verdict(status=status, score=passed / len(asked), findings=named, excerpt=report)
-            passed += level in asked
-        return Verdict(status="pass", score=1.0, excerpt="\n".join(lines))
-
-
-def _could_not_run(finding: Finding) -> bool:
-    """A command of L1 whose program is missing says nothing about the work."""
-    return finding.id.rpartition(": ")[2] == CANNOT_RUN

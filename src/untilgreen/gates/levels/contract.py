@@ -1,4 +1,4 @@
-"""L0, the contract: files that must be there, files that must not, what is in them, how they are called."""
+"""L0, the contract: required and forbidden files, their content, their names."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import msgspec
 from anyio import to_thread
 from msgspec import Struct, field
 
-from untilgreen.config import toml
-from untilgreen.core.model import Finding
+from untilgreen.config.sources import safe_toml
+from untilgreen.core.values.model import Finding
 from untilgreen.errors import ConfigError
-from untilgreen.gates.levels.schema import against_schema
-from untilgreen.gates.levels.tree import Files, content, told
-from untilgreen.ports import Site
+from untilgreen.gates.levels.json_schema import against_schema
+from untilgreen.gates.levels.work_files import Files, content, told
+from untilgreen.ports import CheckContext
 
 STYLES = {
     "snake": r"_*[a-z0-9]+(?:_[a-z0-9]+)*_*",
@@ -37,7 +37,7 @@ _ABSENT = object()
 
 
 class DataRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a JSON or TOML file must hold: a field, its type, what it looks like, or a whole schema."""
+    """What a JSON or TOML file must contain: a field, its type, its format, or a whole schema."""
 
     file: str
     has: str | None = None
@@ -46,30 +46,30 @@ class DataRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     json_schema: str | None = None
 
     def __post_init__(self) -> None:
-        """A rule that asks for nothing would always pass."""
+        """A rule without a condition would always pass."""
         if self.has is None and self.json_schema is None:
-            raise ConfigError(f"The rule for {self.file!r} asks for nothing. Add `has` or `json_schema`.")
+            raise ConfigError(f"The rule for {self.file!r} has no condition. Add `has` or `json_schema`.")
         if self.has is None and (self.type or self.matches):
-            raise ConfigError(f"The rule for {self.file!r} has no field. Name it with `has`.")
+            raise ConfigError(f"The rule for {self.file!r} has no field. Set `has`.")
         _pattern(self.matches)
 
 
 class NamingRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How files are called, without their ending."""
+    """How files are named, without their extension."""
 
     files: str
     style: Literal["snake", "kebab", "camel", "pascal", "screaming"] | None = None
     matches: str | None = None
 
     def __post_init__(self) -> None:
-        """Exactly one way to say it."""
+        """Exactly one of the two."""
         if (self.style is None) == (self.matches is None):
             raise ConfigError(f"The naming of {self.files!r} needs either `style` or `matches`.")
         _pattern(self.matches)
 
 
 class Contract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which files there are, and what they are like."""
+    """Which files exist, and what is in them."""
 
     required: list[str] = field(default_factory=list)
     forbidden: list[str] = field(default_factory=list)
@@ -79,13 +79,13 @@ class Contract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """A level without checks could not fail."""
         if not (self.required or self.forbidden or self.data or self.naming):
-            raise ConfigError("L0 has no checks. Give it `required`, `forbidden`, `data` or `naming`.")
+            raise ConfigError("L0 has no checks. Set `required`, `forbidden`, `data` or `naming`.")
 
-    async def complaints(self, site: Site, files: Files) -> tuple[list[Finding], list[str]]:
+    async def findings(self, context: CheckContext, files: Files) -> tuple[list[Finding], list[str]]:
         """Everything that is wrong, at once."""
-        return await to_thread.run_sync(lambda: list(self._look(site, files))), []
+        return await to_thread.run_sync(lambda: list(self._look(context, files))), []
 
-    def _look(self, site: Site, files: Files) -> Iterator[Finding]:
+    def _look(self, context: CheckContext, files: Files) -> Iterator[Finding]:
         for pattern in self.required:
             if not files.matching(pattern):
                 yield Finding(id=f"missing {pattern}", message="This file is required.")
@@ -94,20 +94,20 @@ class Contract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 name = told(path)
                 yield Finding(id=f"forbidden {name}", message=f"{pattern} is forbidden.", file=name)
         for rule in self.data:
-            yield from _data(rule, site, files)
+            yield from _data(rule, context, files)
         for naming in self.naming:
             wanted = re.compile(STYLES[naming.style] if naming.style else naming.matches or "")
             for path in files.matching(naming.files):
                 if not wanted.fullmatch(PurePosixPath(path).name.partition(".")[0]):
                     like = naming.style or naming.matches
                     name = told(path)
-                    yield Finding(id=f"name {name}", message=f"It is not called like {like}.", file=name)
+                    yield Finding(id=f"name {name}", message=f"Its name does not follow {like}.", file=name)
 
 
-def _data(rule: DataRule, site: Site, files: Files) -> Iterator[Finding]:
+def _data(rule: DataRule, context: CheckContext, files: Files) -> Iterator[Finding]:
     found = files.matching(rule.file)
     if not found:
-        yield Finding(id=f"missing {rule.file}", message="There is no such file to look into.")
+        yield Finding(id=f"missing {rule.file}", message="No such file.")
     for name in found:
         path = told(name)
         try:
@@ -118,7 +118,7 @@ def _data(rule: DataRule, site: Site, files: Files) -> Iterator[Finding]:
         if rule.has is not None:
             yield from _field(rule, path, _reach(value, rule.has))
         if rule.json_schema is not None:
-            for said in against_schema(value, site.original(rule.json_schema)):
+            for said in against_schema(value, context.original(rule.json_schema)):
                 yield Finding(id=f"schema {path}: {said}", message=said, file=path)
 
 
@@ -132,7 +132,7 @@ def _field(rule: DataRule, path: str, value: object) -> Iterator[Finding]:
             rule.type == "boolean" or not isinstance(value, bool)
         )
         if not right:
-            yield Finding(id=f"type {place}", message=f"It is no {rule.type}.", file=path)
+            yield Finding(id=f"type {place}", message=f"It is not of type {rule.type}.", file=path)
     if rule.matches is not None and not re.search(rule.matches, str(value)):
         yield Finding(id=f"value {place}", message=f"It does not match {rule.matches!r}.", file=path)
 
@@ -147,10 +147,10 @@ def _reach(value: object, dotted: str) -> object:
 
 def _read(path: Path, root: Path) -> Any:
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
-        raise OSError("it is a link that leads out of the workspace")
+        raise OSError("it is a link to a place outside the workspace")
     data = content(path)
     if path.suffix == ".toml":
-        return toml.loads(data.decode("utf-8"))
+        return safe_toml.loads(data.decode("utf-8"))
     return msgspec.json.decode(data)
 
 
@@ -158,4 +158,4 @@ def _pattern(written: str | None) -> None:
     try:
         re.compile(written or "")
     except re.error as error:
-        raise ConfigError(f"{written!r} is no regular expression: {error}.") from error
+        raise ConfigError(f"{written!r} is not a valid regular expression: {error}.") from error

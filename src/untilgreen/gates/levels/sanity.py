@@ -10,11 +10,11 @@ from typing import Literal
 from anyio import to_thread
 from msgspec import Struct, field
 
-from untilgreen.core.model import Finding
-from untilgreen.core.units import count
+from untilgreen.core.values.model import Finding
+from untilgreen.core.values.units import count
 from untilgreen.errors import ConfigError
-from untilgreen.gates.levels.tree import Files, told
-from untilgreen.ports import Site
+from untilgreen.gates.levels.work_files import Files, told
+from untilgreen.ports import CheckContext
 
 Weight = Literal["fail", "warn", "off"]
 DEBUG = [r"\bconsole\.log\(", r"\bdebugger\b", r"\bbreakpoint\(\)", r"\bpdb\.set_trace\(", r"\bdbg!\("]
@@ -24,7 +24,7 @@ LARGEST_TEXT = 2_000_000
 
 
 class Sanity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Each check fails the level, is only remarked on, or is off."""
+    """Each check fails the level, is only reported as a remark, or is off."""
 
     debug: Weight = "fail"
     debug_patterns: list[str] = field(default_factory=lambda: list(DEBUG))
@@ -39,15 +39,15 @@ class Sanity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """For sources by pattern the pattern of their tests, with {stem} for the source's name."""
 
     def __post_init__(self) -> None:
-        """What can't be looked for is said now."""
+        """Refuse what can't be searched for before a run starts."""
         count(self.largest, "largest")
         for pattern in self.debug_patterns:
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ConfigError(f"{pattern!r} is no regular expression: {error}.") from error
+                raise ConfigError(f"{pattern!r} is not a valid regular expression: {error}.") from error
 
-    async def complaints(self, site: Site, files: Files) -> tuple[list[Finding], list[str]]:
+    async def findings(self, context: CheckContext, files: Files) -> tuple[list[Finding], list[str]]:
         """What fails, and what is only worth a remark."""
         return await to_thread.run_sync(self._look, files)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import traceback
+import shutil
 
 from cyclopts import App, CycloptsError, Group, Parameter, UnknownCommandError, UnusedCliTokensError
 
 from untilgreen import __version__
-from untilgreen.core.exits import AGENT, CRASHED, OK, SIGINT, USAGE
+from untilgreen.core.exit_codes import AGENT, CRASHED, OK, SIGINT, USAGE
 from untilgreen.errors import (
     AgentUnavailable,
     ConfigError,
@@ -21,74 +21,129 @@ from untilgreen.errors import (
     nearest,
     only,
 )
-from untilgreen.surfaces.cli.say import complain, settled_streams
+from untilgreen.regex import regex
+from untilgreen.surfaces.cli.help_layout import Layout, columns
+from untilgreen.surfaces.text.printing import out, print_problem, settled_streams, tell
+from untilgreen.surfaces.text.safe_text import folded, inert
+from untilgreen.surfaces.text.streams import lost
 
-_HERE = "untilgreen.surfaces.cli"
-VERBS = {
-    "run": ("drive:run", "Keep an agent working until the gates are green."),
-    "plan": ("plan:plan", "Show what a run would do and could cost; run its gates once."),
-    "check": ("check:check", "Run the gates, without an agent; --repeat finds flaky ones."),
-    "resume": ("drive:resume", "Go on with a run that was left."),
-    "list": ("runs:list_runs", "List the runs of this directory."),
-    "show": ("show:show", "Show one run: outcome, laps and gates."),
-    "why": ("why:why", "Say why a run stands where it stands, and how to go on."),
-    "report": ("report:report", "Write a run down for others: Markdown, HTML, JSON or JUnit."),
-    "verify": ("verify:verify", "Check a run's journal, and run its final gates once more."),
-    "follow": ("follow:follow", "Watch a run that another process drives."),
-    "stop": ("arrivals:stop", "End a run after the lap under way."),
-    "cancel": ("arrivals:cancel", "End a run now."),
-    "pause": ("arrivals:pause", "Let a run start no further turn."),
-    "steer": ("arrivals:steer", "Leave a note for the agent's next brief."),
-    "answer": ("arrivals:answer", "Answer the question that a run asks."),
-    "diff": ("trees:diff", "Show what a run, or some of its laps, changed."),
-    "restore": ("trees:restore", "Put the files of a lap back into the directory."),
-    "fork": ("fork:fork", "Begin another run with the files of a lap."),
-    "apply": ("apply:apply", "Bring the result of a run into your files."),
-    "prune": ("prune:prune", "Remove old runs: their folders, worktrees, branches and snapshots."),
-    "fingerprint": ("fingerprint:fingerprint", "Show what is seen in the output of a tool."),
-    "trust": ("trusting:trust", "Look at what a repository's spec would run, and say that it may."),
-    "init": ("init:init", "Write a spec for this directory, from what its files show."),
-    "doctor": ("doctor:doctor", "Look whether all that a run needs is there, and what mends it."),
-    "config": ("config:app", "Show the spec as it holds here, and where each value came from."),
-    "schema": ("schema:schema", "Print a JSON Schema: spec, events, output, result or report."),
-    "backtest": ("backtest:backtest", "See what detectors and strategies would have done with past runs."),
-    "plugins": ("plugins:app", "List what can be used by name, or check a plugin of your own."),
-    "session": ("session:app", "Start, end and look at a loop inside of an agent's session."),
-    "install": ("install:install", "Let an agent's sessions have loops: write our hooks and commands."),
-    "uninstall": ("install:uninstall", "Take our hooks and commands out of an agent's settings again."),
-    "hook": ("hook:hook", "What an agent's hooks call; `untilgreen install` sees to that."),
-    "demo": ("demo:demo", "Watch a run in a temporary project; needs no key."),
-    "completion": ("completion:completion", "Print the completion script of bash, zsh or fish."),
-    "help": ("help:app", "Explain exit codes, variables, values and keys; print the manual."),
-}
-
+_HERE = "untilgreen.surfaces.cli.verbs"
+_ANOTHER_DISK = "Make room there, or choose another state directory with --state-dir."
 GROUPS = {
-    "Run": ("run", "plan", "check", "resume", "demo"),
-    "Look": ("list", "show", "why", "follow", "report", "verify", "diff"),
-    "Have a say": ("answer", "steer", "stop", "cancel", "pause"),
-    "Files": ("restore", "apply", "fork", "prune"),
-    "Inside a session": ("install", "uninstall", "session", "hook"),
-    "Set up": ("init", "doctor", "config", "trust", "plugins", "schema", "completion", "help"),
-    "Study": ("backtest", "fingerprint"),
+    "Start": {
+        "run": "run:run",
+        "init": "init:init",
+        "plan": "plan:plan",
+        "check": "check:check",
+        "resume": "run:resume",
+        "demo": "demo:demo",
+    },
+    "Inspect": {
+        "list": "list:list_runs",
+        "show": "show:show",
+        "log": "show:log",
+        "why": "why:why",
+        "diff": "diff_restore:diff",
+        "follow": "follow:follow",
+        "serve": "serve:serve",
+        "report": "report:report",
+        "verify": "verify:verify",
+    },
+    "Control": {
+        "answer": "arrivals:answer",
+        "steer": "arrivals:steer",
+        "pause": "arrivals:pause",
+        "stop": "arrivals:stop",
+        "cancel": "arrivals:cancel",
+    },
+    "Files": {
+        "apply": "apply:apply",
+        "restore": "diff_restore:restore",
+        "fork": "fork:fork",
+        "prune": "prune:prune",
+    },
+    "Sessions": {
+        "install": "install:install",
+        "uninstall": "install:uninstall",
+        "session": "session:app",
+        "hook": "hook:hook",
+        "acp": "acp:acp",
+        "mcp": "mcp:mcp",
+    },
+    "Fleet": {
+        "fleet": "fleet:app",
+        "worker": "fleet:worker",
+    },
+    "Setup": {
+        "doctor": "doctor:doctor",
+        "config": "config:app",
+        "trust": "trust:trust",
+        "plugins": "plugins:app",
+        "schema": "schema:schema",
+        "completion": "completion:completion",
+        "help": "help:app",
+    },
+    "Analysis": {
+        "learn": "learn:learn",
+        "backtest": "backtest:backtest",
+        "fingerprint": "fingerprint:fingerprint",
+        "export": "export:export",
+    },
 }
-"""How the help sorts the verbs."""
+"""The verbs in the order of the help, and where each is; its docstring is its help text."""
+VERBS = {verb: place for verbs in GROUPS.values() for verb, place in verbs.items()}
+EXPLAINED = ("Start", "Inspect", "Control")
+"""Groups whose verbs have a line each in the help of the whole program."""
 WITH_A_TASK = ("run", "plan", "fork")
+DRIVING = ("run", "resume", "fork", "demo")
+"""Verbs whose exit code is the outcome of a run, even if nothing could be shown."""
+GUESSES = {
+    "status": "untilgreen show, or untilgreen list",
+    "ps": "untilgreen list",
+    "ls": "untilgreen list",
+    "logs": "untilgreen log",
+    "watch": "untilgreen follow",
+    "attach": "untilgreen follow",
+    "tail": "untilgreen follow",
+    "undo": "untilgreen restore RUN@0, or untilgreen apply RUN --undo",
+    "rollback": "untilgreen restore RUN@LAP",
+    "kill": "untilgreen cancel",
+    "abort": "untilgreen cancel",
+    "rm": "untilgreen prune RUN",
+    "remove": "untilgreen prune RUN",
+    "delete": "untilgreen prune RUN",
+    "clean": "untilgreen prune",
+    "start": "untilgreen run",
+    "continue": "untilgreen resume",
+    "retry": "untilgreen fork",
+    "test": "untilgreen check",
+    "merge": "untilgreen apply",
+    "version": "untilgreen --version",
+}
+"""What other tools call each command."""
+_RISKY = regex(r" ?Did you mean --(?:yolo|trust|yes|force|take)\?")
+"""Never suggest an option that permits more than was asked for."""
+_ECHO = regex(r"Unknown option: (\S{1,200})\. Did you mean \1\?")
+_AFTER_DASHES = r"\1 comes after --, so it is not an option. Put it before --."
+"""An option that is valid, but in the wrong place."""
+ABOUT = "Keep a coding agent working until its gates are green; stop it when it is going nowhere."
 
 
 def make_app() -> App:
-    """The parser; a verb's module is imported only when the verb is used."""
+    """The parser; a verb's module is imported only when the verb is used, or its help is."""
     app = App(
+        suppress_keyboard_interrupt=False,  # `_call` has the words for it
         name="untilgreen",
         version=f"untilgreen {__version__}",
-        help="Keep a coding agent working until its gates are green; stop it when it never will be.",
-        help_epilogue="`untilgreen VERB --help` explains a verb, `untilgreen help exit-codes` the codes.",
+        help=ABOUT,
+        help_formatter=Layout(),
         default_parameter=Parameter(negative=(), show_default=False),
     )
-    groups = {title: Group.create_ordered(title) for title in GROUPS}
-    for name, (place, summary) in VERBS.items():
-        title = next(title for title, verbs in GROUPS.items() if name in verbs)
-        app.command(f"{_HERE}.{place}", name=name, help=summary, group=groups[title])
-    flags = Group.create_ordered("Flags")
+    for number, (title, verbs) in enumerate(GROUPS.items()):
+        group = Group(title, sort_key=number)
+        for order, (name, place) in enumerate(verbs.items()):
+            app.command(f"{_HERE}.{place}", name=name, group=group, sort_key=order)
+    flags = Group("Options", sort_key=len(GROUPS))
     for flag in ("--help", "--version"):
         app[flag].group = (flags,)
     return app
@@ -99,15 +154,45 @@ def reference() -> str:
     return make_app().generate_docs(output_format="markdown", usage_name="untilgreen")
 
 
+def root_help(app: App) -> list[str]:
+    """The verbs that most people need with a line each, the others by name: one screen."""
+    width = shutil.get_terminal_size().columns
+    lines = [*folded(ABOUT, width), "", "Usage: untilgreen COMMAND [OPTIONS]", ""]
+    for title in EXPLAINED:
+        rows = [(verb, summary_of(app[verb])) for verb in GROUPS[title]]
+        lines += [f"{title}:", *columns(rows, width), ""]
+    others = [(title, ", ".join(verbs)) for title, verbs in GROUPS.items() if title not in EXPLAINED]
+    lines += ["More commands:", *columns(others, width), ""]
+    return [*lines, "`untilgreen COMMAND --help` explains a command, `untilgreen help` other topics."]
+
+
+def summary_of(verb: App) -> str:
+    """The first line of the text about a verb."""
+    return str(verb.help or "").strip().partition("\n")[0]
+
+
 def call(arguments: list[str]) -> int:
-    """Do what the arguments say; the result is the exit code."""
+    """Run the command line; returns the exit code."""
     with settled_streams():
-        return _call(arguments)
+        code = _call(arguments)
+    if (error := lost()) and code == OK and (arguments or [""])[0] not in DRIVING:
+        print_problem(f"The output can't be written: {error.strerror}.")
+        return CRASHED
+    return code
 
 
 def _call(arguments: list[str]) -> int:
+    app = make_app()
+    if arguments in (["--help"], ["-h"]):
+        return _print(root_help(app))
+    if not arguments:
+        return _print(_overview())
     try:
-        result = make_app()(
+        if asked(arguments):
+            from untilgreen.surfaces.cli.remote import verb_app
+
+            app = verb_app(arguments)
+        result = app(
             _with_stdin_named(arguments),
             exit_on_error=False,
             print_error=False,
@@ -116,22 +201,23 @@ def _call(arguments: list[str]) -> int:
         )
     except CycloptsError as error:
         verb = arguments[0] if arguments and arguments[0] in VERBS else ""
-        complain(_said(error, arguments), f"untilgreen {verb} --help".replace("  ", " "))
+        print_problem(_said(error, arguments), f"untilgreen {verb} --help".replace("  ", " "))
         return USAGE
     except (UserError, JournalLocked, RunGone) as error:
-        complain(str(error), _help_for(error))
+        print_problem(str(error), _help_for(error))
         return USAGE
     except AgentUnavailable as error:
-        complain(str(error))
+        print_problem(str(error))
         return AGENT
     except JournalError as error:
-        complain(str(error))
+        print_problem(str(error))
         return CRASHED
     except KeyboardInterrupt:
-        complain("interrupted")
+        tell("")  # below the question, or the ^C, that it ends
+        print_problem("interrupted")
         return SIGINT
     except SystemExit as left:
-        if isinstance(left.__context__, BrokenPipeError):  # `--help | head`: whoever read has read enough
+        if isinstance(left.__context__, BrokenPipeError):  # `--help | head`: the reader has read enough
             return OK
         raise
     except Exception as error:
@@ -139,18 +225,49 @@ def _call(arguments: list[str]) -> int:
     return result if isinstance(result, int) else OK
 
 
+def asked(arguments: list[str]) -> bool:
+    """The server that the words before `--` name, if any."""
+    words = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return any(word == "--server" or word.startswith("--server=") for word in words)
+
+
+def _overview() -> list[str]:
+    from untilgreen.surfaces.cli.options import HERE
+    from untilgreen.surfaces.cli.overview import overview
+
+    return overview(HERE.start, HERE.store())
+
+
+def _print(lines: list[str]) -> int:
+    for line in lines:
+        out(line)
+    return OK
+
+
 def _said(error: CycloptsError, arguments: list[str]) -> str:
-    """The parser's sentence, or a better one where words are left over."""
+    """The parser's message, or a better one if words are left over."""
     first = arguments[0] if arguments else ""
-    if isinstance(error, UnknownCommandError) and first.startswith("-"):
-        return f"{first!r} stands before the verb. Write the verb first: untilgreen VERB {first} …"
+    if isinstance(error, UnknownCommandError):
+        return _unknown_verb(first, str(error))
     if not isinstance(error, UnusedCliTokensError) or not error.unused_tokens:
-        return str(error)
+        return _RISKY.sub("", _ECHO.sub(_AFTER_DASHES, str(error)))
     left = error.unused_tokens[0]
     if first in WITH_A_TASK:
-        return f"The task is one argument, and {left!r} is left over. Put the whole task in quotes."
+        return f"The task must be one argument, but {left!r} is left over. Put the whole task in quotes."
     below = [name for name in make_app()[first] if not name.startswith("-")]
-    return f"`untilgreen {first}` has no place for {left!r}. {nearest(left, below) if below else ''}".strip()
+    return f"`untilgreen {first}` doesn't take {left!r}. {nearest(left, below) if below else ''}".strip()
+
+
+def _unknown_verb(word: str, otherwise: str) -> str:
+    """What other tools call a verb, a misspelled flag, or a flag before its verb."""
+    if word in GUESSES:
+        return f"There is no command {word!r}. Use: {GUESSES[word]}"
+    if not word.startswith("-"):
+        return otherwise
+    hint = nearest(word, ("--version", "--help"))
+    if hint.startswith("Did"):
+        return f"There is no option {word!r}. {hint}"
+    return f"{word!r} comes before the command. Write the command first: untilgreen COMMAND {word} …"
 
 
 def _help_for(error: Exception) -> str:
@@ -179,20 +296,27 @@ def _with_stdin_named(arguments: list[str]) -> list[str]:
 
 
 def _defect(error: Exception) -> int:
-    from untilgreen.engine import ids
+    from untilgreen.engine.loop.resumable_errors import OF_THE_DISK
+    from untilgreen.engine.store import run_ids
 
     cause = only(error)
     seen: set[int] = set()
     while cause.__cause__ is not None and id(cause) not in seen:
         seen.add(id(cause))
         cause = cause.__cause__
-    if isinstance(cause, FileNotFoundError) and (run := ids.gone(os.fspath(cause.filename or ""))):
-        complain(str(RunGone(run)))  # between two of its looks; not worth a lock for who only reads
+    if isinstance(cause, FileNotFoundError) and (run := run_ids.gone(os.fspath(cause.filename or ""))):
+        print_problem(str(RunGone(run)))  # pruned while we read it; a reader takes no lock
         return USAGE
+    if isinstance(cause, OSError) and cause.errno in OF_THE_DISK:
+        place = f" ({inert(str(cause.filename))})" if cause.filename else ""
+        print_problem(f"{cause.strerror}{place}. {_ANOTHER_DISK}", "untilgreen doctor")
+        return CRASHED
     ours = isinstance(error, UntilgreenError)
-    complain(str(error) if ours else f"a defect in untilgreen: {type(cause).__name__}: {cause}")
+    print_problem(str(error) if ours else f"a bug in untilgreen: {type(cause).__name__}: {cause}")
     if os.environ.get("UNTILGREEN_DEBUG"):
+        import traceback
+
         traceback.print_exception(error)
     else:
-        complain("", "set UNTILGREEN_DEBUG=1 and try again to see where it happened")
+        print_problem("", "set UNTILGREEN_DEBUG=1 and try again for a traceback")
     return CRASHED

@@ -1,63 +1,62 @@
-"""What a hook answers, in the words of the agent that asks: stay, here is the brief; or go, and why."""
+"""What a hook answers, in the format of each agent: stay and work on this brief, or stop, and why."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from untilgreen.core.model import Outcome
-from untilgreen.core.state import RunState
-from untilgreen.core.units import several
-from untilgreen.engine.inside import Standing
-from untilgreen.surfaces.text import inert_lines, short
+from untilgreen.core.values.model import CLAIM_GATE, INTEGRITY_GATE, Outcome
+from untilgreen.core.values.state import RunState
+from untilgreen.core.values.units import several, show_duration
+from untilgreen.engine.session_loop import SessionRun
+from untilgreen.regex import regex
+from untilgreen.surfaces.install.targets import GO, TARGETS, Target, target_of
+from untilgreen.surfaces.text.questions import choices_of, question_lines
+from untilgreen.surfaces.text.safe_text import inert_lines, short
 
 WIDTH = 200
-GO_ON = "/untilgreen go"
-_ANGLES = "(The angle brackets of this brief are shown to you as &lt; and &gt;. Write them as they are.)"
-"""Gemini CLI replaces them in what a hook adds to a prompt."""
-IN_A_ROW = {"qwen": ("Qwen Code", 8), "copilot": ("GitHub Copilot CLI", 9)}
-"""Agents that stop after so many laps whatever a hook says, and let nobody change that."""
-_MUTE_AT_A_PROMPT = frozenset({"copilot", "qwen"})
-"""Agents that show nothing of what a hook says about a prompt that it lets through."""
-_SKILLS = frozenset({"codex"})
-"""Agents that take our commands as skills, by a dollar sign; a slash is for commands of their own."""
-_COMMAND = re.compile(r"(?<![\w/])/(?=(?:ralph|cancel-ralph|untilgreen)(?![\w/-]))")
-_WELL = (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED)
-_ENDED = {Outcome.CANCELLED: "cancelled"}
+_ANGLES = (
+    "(The angle brackets of this brief are shown to you as &lt; and &gt;. Write them as plain brackets.)"
+)
+_COMMAND = regex(r"(?<![\w/])/(?=(?:ralph|cancel-ralph|untilgreen)(?![\w/-]))")
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """One answer: what the session is told, what the person sees, or nothing at all."""
+    """One answer: what the agent is told, what the person sees, or nothing."""
 
     brief: str = ""
     toast: str = ""
     refused: str = ""
-    """Why a prompt is not handed to the model."""
+    """Why a prompt does not reach the model."""
+    again: float | None = None
+    """In how many seconds the loop may be continued, where only time is needed."""
 
 
 SILENCE = Answer()
 
 
 def written(answer: Answer, event: str, agent: str) -> bytes:
-    """The answer as the agent reads it; none is no output."""
+    """The answer as the agent reads it; silence is no output."""
+    target = target_of(agent)
     answer = replace(answer, toast=typed(answer.toast, agent), refused=typed(answer.refused, agent))
-    said = _prompted(answer, agent) if event == "prompt" else _stopping(answer)
-    if agent == "opencode" and said:
+    said = _prompted(answer, target) if event == "prompt" else _stopping(answer)
+    if target.answer == "opencode" and said:
         said = {
             "brief": answer.brief,
             "toast": inert_lines(answer.toast),
             "refused": inert_lines(answer.refused),
+            "again": answer.again,
         }
     return msgspec.json.encode(said) + b"\n" if said else b""
 
 
 def typed(text: str, agent: str) -> str:
-    """What is said to a person, with our commands as this agent takes them."""
-    return _COMMAND.sub("$", text) if agent in _SKILLS else text
+    """A message to a person, with our commands as they are typed in this agent."""
+    mark = TARGETS[agent].command_mark if agent in TARGETS else "/"
+    return _COMMAND.sub(lambda _: mark, text)
 
 
 def _stopping(answer: Answer) -> dict[str, Any]:
@@ -65,69 +64,102 @@ def _stopping(answer: Answer) -> dict[str, Any]:
     return said | _toast(answer.toast or answer.refused)
 
 
-def _prompted(answer: Answer, agent: str) -> dict[str, Any]:
+def _prompted(answer: Answer, target: Target) -> dict[str, Any]:
     if answer.refused:
         return {"decision": "block", "reason": inert_lines(answer.refused)}
-    if agent in _MUTE_AT_A_PROMPT:
+    if not target.shows_prompt_messages:
         told = "\n\n".join(part for part in (answer.brief, _passed_on(answer.toast)) if part)
-        return _context(told, agent)
-    told = f"{answer.brief}\n\n{_ANGLES}" if answer.brief and agent == "gemini" else answer.brief
-    return _context(told, agent) | _toast(answer.toast)
+        return _context(told, target)
+    told = f"{answer.brief}\n\n{_ANGLES}" if answer.brief and target.escapes_angles else answer.brief
+    return _context(told, target) | _toast(answer.toast)
 
 
-def _context(told: str, agent: str) -> dict[str, Any]:
+def _context(told: str, target: Target) -> dict[str, Any]:
     """What the model is told together with a prompt."""
     if not told:
         return {}
-    if agent == "copilot":
+    if target.answer == "copilot":
         return {"additionalContext": told}
-    name = "BeforeAgent" if agent == "gemini" else "UserPromptSubmit"
-    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": told}}
+    return {"hookSpecificOutput": {"hookEventName": target.prompt_event, "additionalContext": told}}
 
 
 def _passed_on(toast: str) -> str:
-    """Where an agent shows its user nothing that a hook says, the model has to."""
-    return f"Tell the user this in a line of its own: untilgreen: {inert_lines(toast)}" if toast else ""
+    """If an agent does not show a hook's message to its user, the model has to pass it on."""
+    return f"Tell the user this, on a line of its own: untilgreen: {inert_lines(toast)}" if toast else ""
 
 
 def _toast(text: str) -> dict[str, Any]:
     return {"systemMessage": f"untilgreen: {inert_lines(text)}"} if text else {}
 
 
-def of(standing: Standing, *, begun: bool = False) -> Answer:
-    """What follows from how the run stands now; a loop that was begun just now says how it is ended."""
-    brief = standing.brief
+def of(session_run: SessionRun, *, begun: bool = False) -> Answer:
+    """What follows from the run's state; the answer to a start says how to end the loop."""
+    brief = session_run.brief
     if brief is None:
-        return Answer(toast="\n".join([resting(standing.state), *standing.warnings]))
-    most = standing.state.plan.limits.iterations
-    toast = f"lap {brief.lap}" + (f" of {most}" if most else "") + f", run {standing.state.run}"
+        toast = "\n".join([resting(session_run.state), *session_run.warnings])
+        return Answer(toast=toast, again=_seconds_to_wait(session_run.state))
+    most = session_run.state.plan.limits.iterations
+    toast = f"lap {brief.lap}" + (f" of {most}" if most else "") + f", run {session_run.state.run}"
     if begun:
-        toast = f"loop started, {toast}. End it with /cancel-ralph{_capped(standing.note.agent, most)}"
-    return Answer(brief=brief.text, toast="\n".join([toast, *standing.warnings]))
+        capped = _capped(session_run.note.agent, most)
+        toast = f"loop started, {toast}. {_goal(session_run.state)} End it with /cancel-ralph{capped}"
+    return Answer(brief=brief.text, toast="\n".join([toast, *session_run.warnings]))
+
+
+def _goal(state: RunState) -> str:
+    """When the loop ends: what the agent has to say, and which gates check it."""
+    promise, ours = state.plan.promise, (CLAIM_GATE, INTEGRITY_GATE)
+    gates = [gate.name for gate in state.plan.gates if gate.required and gate.kind not in ours]
+    said = f"the agent says {promise.text!r}" if promise else ""
+    if not gates:
+        return f"It ends when {said}; no gate checks that."
+    are = "is" if len(gates) == 1 else "are"
+    green = f"gate{'s' * (len(gates) > 1)} {', '.join(gates)} {are} green"
+    return f"It ends when {' and '.join(part for part in (said, green) if part)}."
+
+
+def _seconds_to_wait(state: RunState) -> float | None:
+    pause = state.pause
+    if state.outcome is not None or pause is None or pause.until is None:
+        return None
+    return max(1.0, pause.until - state.now)
 
 
 def _capped(agent: str, most: int | str | None) -> str:
-    """What a person has to know before a start: how many laps an agent with a cap goes on by itself."""
-    name, laps = IN_A_ROW.get(agent, (agent, None))
-    if laps is None or (isinstance(most, int) and most <= laps):
+    """Tell the person at the start if an agent stops after some laps no matter what a hook says."""
+    target = TARGETS.get(agent)
+    if target is None or target.laps_in_a_row is None:
         return ""
-    return f". {name} stops by itself after {laps} laps in a row: go on then with {GO_ON}"
+    if isinstance(most, int) and most <= target.laps_in_a_row:
+        return ""
+    return f". {target.title} stops after {target.laps_in_a_row} laps in a row; continue with {GO}"
 
 
 def resting(state: RunState) -> str:
-    """Why the session may stop, and how to go on where the run is not over."""
+    """Why the session may stop, and how to continue a run that is not over."""
     if state.outcome is not None:
-        done = "complete" if state.outcome in _WELL else _ENDED.get(state.outcome, "stopped")
-        after = f"after {several(len(state.iterations), 'lap')}"
-        return f"{done} {after}: {state.outcome}, {short(state.reason, WIDTH)} (run {state.run})"
-    if state.asked is not None and state.answer is None:
-        choices = " | ".join(state.asked.choices)
-        return (
-            f"run {state.run} asks: {state.asked.question}\n"
-            f"Answer in a terminal with `untilgreen answer {state.run} CHOICE` ({choices}), then: {GO_ON}"
-        )
+        return _ended(state, state.outcome)
+    if choices_of(state):
+        lines = question_lines(state, WIDTH)
+        return "\n".join([f"run {state.run} asks:", *lines, "Answer with its number: /untilgreen answer 1"])
+    if state.halted is not None:
+        why = short(state.halted.detail or state.halted.cause, WIDTH)
+        return f"run {state.run} can't continue: {why}. Fix that, then type: {GO}"
     if state.pause is not None:
-        return f"run {state.run} is paused: {short(state.pause.reason, WIDTH)}. Go on with: {GO_ON}"
+        return f"run {state.run} is paused: {short(state.pause.reason, WIDTH)}. {_how_to_continue(state)}"
     if state.away is not None:
-        return f"run {state.run} was interrupted. Go on with: {GO_ON}"
-    return f"run {state.run} waits. Go on with: {GO_ON}"
+        return f"run {state.run} was interrupted. Continue with: {GO}"
+    return f"run {state.run} is waiting. Continue with: {GO}"
+
+
+def _how_to_continue(state: RunState) -> str:
+    seconds = _seconds_to_wait(state)
+    return f"Continue with: {GO}" if seconds is None else f"Continue in {show_duration(seconds)} with: {GO}"
+
+
+def _ended(state: RunState, outcome: Outcome) -> str:
+    after, reason = f"after {several(len(state.laps), 'lap')}", short(state.reason, WIDTH)
+    if outcome is Outcome.CANCELLED:
+        return f"loop cancelled {after} (run {state.run})"
+    word = "complete" if outcome.good else "stopped"
+    return f"{word} {after}: {outcome}, {reason} (run {state.run})"

@@ -10,11 +10,11 @@ import msgspec
 from msgspec import Struct
 
 _OVER = frozenset({"completed", "complete", "done", "failed", "killed", "stopped", "cancelled", "exited"})
-"""How an agent calls a background task that runs no more."""
+"""States of a background task that has ended."""
 
 
 class Payload(Struct, frozen=True, kw_only=True):
-    """The part of a hook's input that matters here; what an agent does not say is empty."""
+    """The part of a hook's input that matters here; what an agent does not send is empty."""
 
     session: str = ""
     directory: Path | None = None
@@ -25,14 +25,14 @@ class Payload(Struct, frozen=True, kw_only=True):
     background: str = ""
     transcript: str = ""
     stamp: int | None = None
-    """When the agent called its hooks, in thousandths of a second, where it says so as a number."""
+    """When the agent called its hooks, in milliseconds, where it sends that as a number."""
     error: str = ""
     aborted: bool = False
-    """The person broke the turn off."""
+    """The person aborted the turn."""
 
 
 def read(data: bytes) -> Payload:
-    """The payload; fields that are missing, unknown or of another type are as if they were not there."""
+    """The payload; unknown fields, and fields of another type, are ignored."""
     try:
         said: Any = msgspec.json.decode(data.strip() or b"{}")
     except (ValueError, RecursionError):
@@ -68,7 +68,7 @@ def _flag(said: Mapping[str, Any], name: str) -> bool | None:
 
 
 def _running(tasks: Any) -> str:
-    """The background tasks that still run, by whatever name they have."""
+    """The background tasks that are still running, by name."""
     if not isinstance(tasks, list):
         return ""
     names = [_name(task) for task in tasks if not _is_over(task)]
@@ -89,8 +89,20 @@ def _error(error: Any) -> str:
     if not isinstance(error, Mapping):
         return ""
     data = error.get("data")
-    detail = _text(data, "message") if isinstance(data, Mapping) else ""
-    return ": ".join(word for word in (_error_name(error), detail or _text(error, "message")) if word)
+    data = data if isinstance(data, Mapping) else {}
+    said = ": ".join(
+        word for word in (_error_name(error), _text(data, "message") or _text(error, "message")) if word
+    )
+    return said + _response(data)
+
+
+def _response(data: Mapping[str, Any]) -> str:
+    """The provider's status, and when it wants to be asked again; both decide what follows."""
+    status, headers = data.get("statusCode"), data.get("responseHeaders")
+    wait = _text(headers, "retry-after") if isinstance(headers, Mapping) else ""
+    known = [f"status {status}"] if isinstance(status, int) and not isinstance(status, bool) else []
+    known += [f"retry-after: {wait}"] if wait else []
+    return f" ({', '.join(known)})" if known else ""
 
 
 def _error_name(error: Any) -> str:

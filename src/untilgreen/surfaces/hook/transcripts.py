@@ -1,10 +1,11 @@
-"""What an agent said last, and whether it came to say it, where its payload alone does not tell.
+"""The agent's last words from its transcript, where the payload of its stop hook does not have them.
 
-Gemini CLI hands over everything that was said since the person's own words, and calls its stop hook for a
-turn that was broken off, too: its transcript has the answer of each turn that came to an end, and none for
-one that did not. GitHub Copilot CLI hands over no text at all, and writes its transcript behind the hook's
-back: the record of this very call is what has to be waited for.
-The watermark is the moment at which the brief was offered: what is older belongs to an earlier lap.
+Gemini CLI hands over everything that was said since the person's own prompt, and calls its stop hook for an
+aborted turn, too: its transcript has an answer for each turn that finished, and none for one that did not.
+GitHub Copilot CLI hands over no text at all, and writes its transcript after it calls the hook: we wait for
+the record of this very call.
+Claude Code hands its last words over; old versions name only the transcript.
+Records older than the offer of the brief belong to an earlier lap.
 """
 
 from __future__ import annotations
@@ -19,24 +20,33 @@ import msgspec
 from msgspec.structs import replace
 
 from untilgreen.surfaces.hook.payload import Payload
+from untilgreen.surfaces.install.targets import Transcript
 
 LOOK_SECONDS = 0.05
 LOOKS = 60
 TAIL_BYTES = 4_000_000
-"""How much of a transcript is looked at; a lap that says more has its last words in there all the same."""
+"""How much of a transcript is read, from its end; the last words of a lap are in there."""
 _BETWEEN = " \n"
 """What Gemini CLI puts between two answers of one turn."""
 Record = Mapping[str, Any]
 
 
-async def completed(agent: str, payload: Payload, since: float) -> Payload:
-    """The payload of a stop with the last words of the lap that began then."""
-    reader = READERS.get(agent)
-    return payload if reader is None else await reader(payload, since)
+async def completed(transcript: Transcript | None, payload: Payload, since: float) -> Payload:
+    """The payload of a stop, with the last words of the lap that began at `since`."""
+    return payload if transcript is None else await READERS[transcript](payload, since)
+
+
+async def _claude(payload: Payload, since: float) -> Payload:
+    texts = [
+        _words(record.get("message"))
+        for record in _records(payload.transcript) or []
+        if record.get("type") == "assistant" and not record.get("isSidechain") and _moment(record) >= since
+    ]
+    return replace(payload, text=next((text for text in reversed(texts) if text.strip()), ""))
 
 
 async def _gemini(payload: Payload, since: float) -> Payload:
-    """Its flag for a turn that was kept going is down again after every use of a tool, so it says nothing."""
+    """Its flag for a continued turn is reset by every tool call, so it means nothing."""
     spoken = _conversation(_records(payload.transcript) or [])
     if not spoken:
         return replace(payload, kept_going=None, text=payload.text.rstrip().rpartition(_BETWEEN)[2])
@@ -46,12 +56,12 @@ async def _gemini(payload: Payload, since: float) -> Payload:
 
 
 def _conversation(records: list[Record]) -> list[Record]:
-    """What both sides said; the history is written anew where something was taken back."""
+    """What both sides said; the whole history is written again when something was taken back."""
     spoken: list[Record] = []
     for record in records:
-        anew = record.get("$set")
-        if isinstance(anew, Mapping) and isinstance(anew.get("messages"), list):
-            spoken = [each for each in anew["messages"] if isinstance(each, Mapping)]
+        rewritten = record.get("$set")
+        if isinstance(rewritten, Mapping) and isinstance(rewritten.get("messages"), list):
+            spoken = [each for each in rewritten["messages"] if isinstance(each, Mapping)]
         elif record.get("type") in ("user", "gemini"):
             spoken.append(record)
     return spoken
@@ -64,7 +74,7 @@ async def _copilot(payload: Payload, since: float) -> Payload:
             break
         await anyio.sleep(LOOK_SECONDS)
         records = _until_now(payload)
-    if records is None:  # it is late, so what there is has to do
+    if records is None:  # time is up: use what is there
         records = _records(payload.transcript) or []
     texts = [
         _words(record.get("data")) for record in records if _is_answer(record) and _moment(record) >= since
@@ -73,7 +83,7 @@ async def _copilot(payload: Payload, since: float) -> Payload:
 
 
 def _until_now(payload: Payload) -> list[Record] | None:
-    """The records before this call; None until the transcript knows of it."""
+    """The records before this call; None until the transcript has it."""
     records = _records(payload.transcript) or []
     for place in range(len(records) - 1, -1, -1):
         data = records[place].get("data")
@@ -85,9 +95,8 @@ def _until_now(payload: Payload) -> list[Record] | None:
 
 def _is_answer(record: Record) -> bool:
     data = record.get("data")
-    own = isinstance(data, Mapping) and not data.get(
-        "parentToolCallId"
-    )  # else a helper of the agent's said it
+    # with a parent call it is the answer of a subagent
+    own = isinstance(data, Mapping) and not data.get("parentToolCallId")
     return record.get("type") == "assistant.message" and own
 
 
@@ -107,7 +116,7 @@ def _moment(record: Record) -> float:
 
 
 def _records(path: str) -> list[Record] | None:
-    """The lines at the end of a transcript; None where there is none. Half a line is none yet."""
+    """The complete lines at the end of a transcript; None if there is no such file."""
     try:
         if not Path(path).is_file():  # reading a pipe or a device might never end
             return None
@@ -115,7 +124,7 @@ def _records(path: str) -> list[Record] | None:
             size = file.seek(0, 2)
             file.seek(max(0, size - TAIL_BYTES))
             lines = file.read().split(b"\n")
-    except (OSError, ValueError):  # a name may hold what no file's name can
+    except (OSError, ValueError):  # the path may have characters that no path can have
         return None
     return [record for line in lines if (record := _record(line)) is not None]
 
@@ -128,4 +137,8 @@ def _record(line: bytes) -> Record | None:
     return record if isinstance(record, Mapping) else None
 
 
-READERS: dict[str, Callable[[Payload, float], Awaitable[Payload]]] = {"gemini": _gemini, "copilot": _copilot}
+READERS: dict[Transcript, Callable[[Payload, float], Awaitable[Payload]]] = {
+    "claude": _claude,
+    "gemini": _gemini,
+    "copilot": _copilot,
+}

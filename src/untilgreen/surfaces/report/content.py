@@ -1,23 +1,22 @@
-"""All that a report tells about a run, whatever its form; this is also what its JSON looks like."""
+"""Everything a report says about a run, in any format; its JSON encoding is a format, too."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from untilgreen import __version__
-from untilgreen.core.exits import exit_code
-from untilgreen.core.limits import Limits
-from untilgreen.core.model import Change, Verdict
-from untilgreen.core.progress import Overview, progress
-from untilgreen.core.state import Best, Iteration, RunState
-from untilgreen.engine.told import status
-from untilgreen.surfaces.output import SCHEMA, Line
-from untilgreen.surfaces.picture import laps_of
-from untilgreen.surfaces.why.reasons import Reasons, reasons
-from untilgreen.surfaces.why.words import signal_words
+from untilgreen.core.exit_codes import exit_code
+from untilgreen.core.scoring.progress import Overview, progress
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import Plan
+from untilgreen.core.values.state import Best, Lap, RunState
+from untilgreen.engine.store.reading import status
+from untilgreen.surfaces.json.lap import LapView, lap_view
+from untilgreen.surfaces.json.lines import SCHEMA, Line
+from untilgreen.surfaces.why.evidence import Reasons, reasons
 
 MOST_DIFF = 200_000
 """Characters of one diff that a report shows; the rest is counted."""
@@ -35,33 +34,26 @@ class ReportedGate(Struct, frozen=True, kw_only=True):
     shown_as: str = ""
 
 
-class ReportedLap(Struct, frozen=True, kw_only=True):
-    """One lap, the untouched tree being lap 0."""
+def reported_gates(plan: Plan) -> tuple[ReportedGate, ...]:
+    """The gates of a plan, in its order."""
+    return tuple(
+        ReportedGate(
+            name=gate.name,
+            kind=gate.kind,
+            required=gate.required,
+            stage=gate.stage,
+            shown_as=gate.shown_as,
+        )
+        for gate in plan.gates
+    )
 
-    number: int
-    agent: str
-    started: float
-    duration: float
-    score: float
-    complaints: int
-    tokens: int
-    cost: float
-    spent: float
-    """Dollars in all up to the end of this lap."""
-    verdicts: dict[str, Verdict]
-    failing: tuple[str, ...]
-    changes: tuple[Change, ...]
-    improved: bool
-    claim: bool
-    remedy: str | None
-    error: str | None
-    reply: str
-    decision: str
-    signals: tuple[str, ...]
-    snapshot: str | None
-    diff: str = ""
-    diff_left_out: int = 0
-    """Characters of the diff beyond those shown."""
+
+class Diff(Struct, frozen=True, kw_only=True):
+    """A unified diff, as much of it as a report shows."""
+
+    text: str = ""
+    left_out: int = 0
+    """Characters beyond those shown."""
 
 
 class Report(Line, frozen=True, kw_only=True, tag="report"):
@@ -83,25 +75,28 @@ class Report(Line, frozen=True, kw_only=True, tag="report"):
     ended: float
     elapsed: float
     waited: float
-    tokens: int
-    cost: float
+    tokens: int | None
+    cost: float | None
     unpriced: int
     limits: Limits
     best: Best | None
     final_snapshot: str | None
     head: str
     gates: tuple[ReportedGate, ...]
-    laps: tuple[ReportedLap, ...]
+    laps: tuple[LapView, ...]
+    """The baseline, as lap 0, and every lap."""
     progress: Overview
     why: Reasons
-    diff: str = ""
-    diff_left_out: int = 0
+    diffs: dict[int, Diff] = field(default_factory=dict)
+    """What each lap changed, by its number."""
+    diff: Diff = Diff()
+    """What the whole run changed."""
     missing: str = ""
-    """Why there are no diffs, where there are none."""
+    """Why there are no diffs, if there are none."""
 
     @property
-    def iterations(self) -> tuple[ReportedLap, ...]:
-        """The laps without the look at the untouched tree."""
+    def agent_laps(self) -> tuple[LapView, ...]:
+        """The laps without the baseline."""
         return tuple(lap for lap in self.laps if lap.number)
 
 
@@ -115,7 +110,7 @@ def gather(
     flags: str = "",
 ) -> Report:
     """Put a report together; `diffs` are by lap, with the whole run's under `WHOLE`."""
-    whole, left_out = _cut((diffs or {}).get(WHOLE, ""))
+    shown = {lap: shortened_diff(text) for lap, text in (diffs or {}).items()}
     why = reasons(state, flags=flags)
     return Report(
         run=state.run,
@@ -139,70 +134,29 @@ def gather(
         best=state.best,
         final_snapshot=state.final_snapshot,
         head=head,
-        gates=tuple(
-            ReportedGate(
-                name=gate.name,
-                kind=gate.kind,
-                required=gate.required,
-                stage=gate.stage,
-                shown_as=gate.shown_as,
-            )
-            for gate in state.plan.gates
-        ),
-        laps=_laps(state, diffs or {}),
+        gates=reported_gates(state.plan),
+        laps=tuple(lap_view(lap) for lap in state.baseline_and_laps),
         progress=progress(state),
         why=why,
-        diff=whole,
-        diff_left_out=left_out,
+        diffs={lap: diff for lap, diff in shown.items() if lap != WHOLE},
+        diff=shown.get(WHOLE, Diff()),
         missing=missing,
     )
 
 
 def when(moment: float | None) -> str:
-    """A time that means the same everywhere."""
+    """A time in UTC."""
     return "" if moment is None else datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _laps(state: RunState, diffs: Mapping[int, str]) -> tuple[ReportedLap, ...]:
-    spent, laps = 0.0, []
-    for lap in laps_of(state):
-        spent += lap.cost
-        laps.append(_lap(lap, spent, diffs.get(lap.number, "")))
-    return tuple(laps)
+def decision_line(lap: LapView | Lap) -> str:
+    """What followed from a lap, and why."""
+    return "" if lap.decision is None else f"{lap.decision.__struct_config__.tag}: {lap.decision.reason}"
 
 
-def _lap(lap: Iteration, spent: float, diff: str) -> ReportedLap:
-    shown, left_out = _cut(diff)
-    decision = lap.decision
-    return ReportedLap(
-        number=lap.number,
-        agent=lap.agent,
-        started=lap.started,
-        duration=lap.duration,
-        score=lap.score,
-        complaints=lap.count,
-        tokens=lap.tokens,
-        cost=lap.cost,
-        spent=spent,
-        verdicts=lap.verdicts,
-        failing=tuple(sorted(lap.failing)),
-        changes=lap.changes,
-        improved=lap.improved,
-        claim=lap.claim,
-        remedy=lap.remedy,
-        error=lap.reply.error,
-        reply=lap.reply.text,
-        decision="" if decision is None else f"{decision.__struct_config__.tag}: {decision.reason}",
-        signals=tuple(map(signal_words, lap.signals)),
-        snapshot=lap.snapshot,
-        diff=shown,
-        diff_left_out=left_out,
-    )
-
-
-def _cut(text: str) -> tuple[str, int]:
+def shortened_diff(text: str) -> Diff:
     """The beginning, up to a whole line, and how much is left."""
     if len(text) <= MOST_DIFF:
-        return text, 0
+        return Diff(text=text)
     shown = text[:MOST_DIFF].rpartition("\n")[0]
-    return shown, len(text) - len(shown)
+    return Diff(text=shown, left_out=len(text) - len(shown))

@@ -1,20 +1,20 @@
-"""A report on a run in its folder: its state, when it began, and what its laps changed."""
+"""Collect a report from a run's folder: its state, when it began, and the diff of each lap."""
 
 from __future__ import annotations
 
-from untilgreen.core.state import RunState
-from untilgreen.engine.store import RunFolder
-from untilgreen.engine.trees import workspace_of
-from untilgreen.engine.veil import secrets_of
+from untilgreen.core.values.state import RunState
+from untilgreen.engine.store.folder_record import FolderRecord
+from untilgreen.engine.wiring.redaction import secrets_of
+from untilgreen.engine.worktree.snapshots import workspace_of
 from untilgreen.errors import UntilgreenError
 from untilgreen.ports import Workspace
 from untilgreen.surfaces.report.content import WHOLE, Report, gather
 
 
-async def report_on(folder: RunFolder, state: RunState, head: str, *, flags: str = "") -> Report:
-    """All of it; diffs are left out, with the reason, where the files can't be had any more."""
+async def report_on(folder: FolderRecord, state: RunState, head: str, *, flags: str = "") -> Report:
+    """The whole report; without diffs, and with the reason, if the snapshots are gone."""
     try:
-        diffs, missing = await _diffs(state, await workspace_of(state, folder)), ""
+        diffs, missing = await _diffs(state, await workspace_of(state, folder.scratch)), ""
     except UntilgreenError as error:
         diffs, missing = {}, f"The changes can't be shown: {error}"
     return gather(state, head, started=_started(state), diffs=diffs, missing=missing, flags=flags)
@@ -22,7 +22,7 @@ async def report_on(folder: RunFolder, state: RunState, head: str, *, flags: str
 
 async def _diffs(state: RunState, workspace: Workspace) -> dict[int, str]:
     found, secrets = {}, secrets_of(state.plan)
-    for lap in state.iterations:
+    for lap in state.laps:
         if lap.base and lap.snapshot and lap.moved:
             found[lap.number] = secrets.cut(await workspace.diff(lap.base, lap.snapshot))
     first, last = state.snapshot_of(0), state.final_snapshot or state.tree
@@ -32,5 +32,5 @@ async def _diffs(state: RunState, workspace: Workspace) -> dict[int, str]:
 
 
 def _started(state: RunState) -> float | None:
-    first = state.baseline or (state.iterations[0] if state.iterations else state.open)
+    first = state.baseline or (state.laps[0] if state.laps else state.open)
     return first.started if first else None

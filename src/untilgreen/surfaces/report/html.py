@@ -1,34 +1,40 @@
-"""One HTML file that needs nothing else: no script, no network, and the text of others only as text."""
+"""The report as one HTML file: no script, no network, and foreign text only as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from untilgreen.core.units import show_duration
+from untilgreen.core.values.units import show_duration, show_score
 from untilgreen.surfaces.report.content import Report, when
-from untilgreen.surfaces.report.laps import lap_details, shown_diff
-from untilgreen.surfaces.report.marks import in_html, lines_in_html
-from untilgreen.surfaces.report.matrix import complaints, matrix
+from untilgreen.surfaces.report.css import POLICY, STYLE
+from untilgreen.surfaces.report.escaping import in_html, lines_in_html
+from untilgreen.surfaces.report.gates_table_html import finding_tables, matrix
+from untilgreen.surfaces.report.lap_html import lap_details, shown_diff
 from untilgreen.surfaces.report.plots import Figure, figures
-from untilgreen.surfaces.report.style import POLICY, STYLE
-from untilgreen.surfaces.why.reasons import decided
-from untilgreen.surfaces.why.words import confidence, limit_words, rung_words, signal_words
+from untilgreen.surfaces.why.evidence import decided
+from untilgreen.surfaces.why.text import confidence, limit_words, rung_words, signal_words, unanswered_words
 
+_AS_CARD = ' class="card"'
+NEAR = 0.9
+"""The share of a limit from which on it stands out."""
 _TONE = {"converged": "good", "accepted": "good", "claimed": "odd", "exhausted": "odd"}
 
 
 def page(report: Report) -> str:
-    """The whole file."""
+    """The whole file, laid out as the screen of a run on the page of `serve`."""
     title = f"{report.status}: {in_html(report.title)}"
     body = [
         *_head(report),
-        *_section("Gates by lap", matrix(report) if report.laps else "<p>No lap is over yet.</p>"),
-        *complaints(report),
-        *_section("Progress and what it took", _plots(figures(report))),
+        '<div class="columns"><div>',
+        *_section("Gates by lap", matrix(report) if report.laps else "<p>No lap has finished yet.</p>"),
+        *finding_tables(report),
+        *_section("Curves", _plots(figures(report))),
         *_section("Why", _why(report)),
         *_section("Laps", "\n".join(lap_details(report, lap) for lap in report.laps)),
         *_section("All changes", _changes(report)),
-        *_foot(report),
+        "</div><aside>",
+        _figures(report),
+        _next_steps(report),
+        _about(report),
+        "</aside></div>",
     ]
     return "\n".join(
         [
@@ -59,32 +65,55 @@ def _section(title: str, content: str) -> list[str]:
 
 def _head(report: Report) -> list[str]:
     tone = _TONE.get(report.status, "bad" if report.outcome else "odd")
-    rest = report.task.strip()
-    more = (
-        []
-        if rest == report.title
-        else [_folded("The whole task", f'<pre class="text">{lines_in_html(rest)}</pre>')]
-    )
+    badge = f'<span class="badge {tone}">{in_html(report.status)}</span>'
     return [
-        f"<h1>{in_html(report.title)}</h1>",
-        f'<p><span class="badge {tone}">{in_html(report.status)}</span> {in_html(report.reason)}</p>',
-        *more,
-        '<div class="cards">',
-        *(f"<div><b>{in_html(value)}</b>{name}</div>" for name, value in _figures_in_words(report)),
-        "</div>",
+        f'<div class="title"><h1>{in_html(report.title)}</h1>{badge}</div>',
+        f'<p class="lead">{in_html(report.reason)}</p>',
     ]
 
 
-def _figures_in_words(report: Report) -> Iterable[tuple[str, str]]:
+def _figures(report: Report) -> str:
+    """Score, gates and what was used of each limit."""
     overall = report.progress
-    yield "laps", str(len(report.iterations))
-    yield "gates green", f"{overall.passed} of {overall.total}"
-    yield "score", f"{overall.overall.score:.2f}"
-    yield "driven", show_duration(report.elapsed)
-    if report.cost:
-        yield "cost" + (" (not all turns told)" if report.unpriced else ""), f"${report.cost:.2f}"
-    if report.tokens:
-        yield "tokens", f"{report.tokens:,}"
+    limits = {each.limit: each for each in report.why.limits}
+    some = " (some turns unknown)" if report.unpriced and report.cost is not None else ""
+    cost = "unknown" if report.cost is None else f"${report.cost:.2f}"
+    used = [
+        ("laps", str(len(report.agent_laps)), "iterations"),
+        ("time", show_duration(report.elapsed), "time"),
+        (f"cost{some}", cost, "cost"),
+        ("tokens", "unknown" if report.tokens is None else f"{report.tokens:,}", "tokens"),
+    ]
+    rows = [
+        _meter("score", show_score(overall.overall.score), share=overall.overall.score, goal=True),
+        _meter(
+            "gates green",
+            f"{overall.passed}",
+            most=f"{overall.total}",
+            share=overall.passed / overall.total if overall.total else None,
+            goal=True,
+        ),
+    ]
+    for name, value, key in used:
+        limit = limits.get(key)
+        rows.append(
+            _meter(name, value, most=limit.most if limit else "", share=limit.share if limit else None)
+        )
+    return f'<section class="card figures"><dl class="meters">{"".join(rows)}</dl></section>'
+
+
+def _meter(name: str, used: str, *, most: str = "", share: float | None = None, goal: bool = False) -> str:
+    of = f'<span class="faint"> of {in_html(most)}</span>' if most else ""
+    tone = "near" if share is not None and share > NEAR and not goal else "used"
+    bar = (
+        ""
+        if share is None
+        else '<svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="groove" width="100" height="4" rx="2" />'
+        f'<rect class="{tone}" width="{100 * min(1.0, max(0.0, share)):.1f}" height="4" rx="2" /></svg>'
+    )
+    unknown = ' class="unknown"' if used == "unknown" else ""
+    return f'<div class="meter"><dt>{in_html(name)}</dt><dd{unknown}>{in_html(used)}{of}</dd>{bar}</div>'
 
 
 def _plots(drawn: list[Figure]) -> str:
@@ -98,7 +127,7 @@ def _figure(figure: Figure) -> str:
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     return (
-        f"<figure><figcaption>{in_html(figure.plot.title)}</figcaption>{figure.drawn}"
+        f'<figure class="card"><figcaption>{in_html(figure.plot.title)}</figcaption>{figure.drawn}'
         f"<p>{in_html(figure.plot.described)}</p>{_folded('As a table', table)}</figure>"
     )
 
@@ -107,39 +136,45 @@ def _why(report: Report) -> str:
     why = report.why
     parts = [
         ("What the detectors saw", [signal_words(each) for each in why.signals]),
-        ("What was tried against it", [rung_words(each) for each in why.tried]),
-        ("What would have to change", list(why.change)),
+        ("What was tried", [rung_words(each) for each in why.tried]),
+        ("Asked for a person", unanswered_words(why)),
+        ("What has to change", list(why.change)),
         ("Limits", [limit_words(each) for each in why.limits]),
     ]
-    lists = [f"<h3>{title}</h3>{_list(entries)}" for title, entries in parts if entries]
-    ways = "".join(
-        f"<dt>{in_html(way.what)}</dt><dd><code>{in_html(way.command)}</code></dd>" for way in why.ways
-    )
+    lists = [f"<div><h3>{title}</h3>{_list(entries)}</div>" for title, entries in parts if entries]
     place = f"after lap {why.lap}" if why.lap else "before lap 1"
-    said = f"<p>Decided {place}: {in_html(decided(why.decision))}{in_html(confidence(why))}.</p>"
-    return "\n".join([said, *lists, f'<h3>How to go on</h3><dl class="ways">{ways}</dl>'])
+    said = f"<p>Decision {place}: {in_html(decided(why.decision))}{in_html(confidence(why))}.</p>"
+    return "\n".join(['<div class="card stack">', said, *lists, "</div>"])
+
+
+def _next_steps(report: Report) -> str:
+    ways = "".join(
+        f"<dt>{in_html(way.what)}</dt><dd><code>{in_html(way.command)}</code></dd>" for way in report.why.ways
+    )
+    return f'<section class="card"><h2>Next steps</h2><dl class="steps">{ways}</dl></section>'
 
 
 def _list(entries: list[str]) -> str:
-    return "<ul>" + "".join(f"<li>{in_html(each)}</li>" for each in entries) + "</ul>"
+    return '<ul class="plainly">' + "".join(f"<li>{in_html(each)}</li>" for each in entries) + "</ul>"
 
 
 def _changes(report: Report) -> str:
     if report.missing:
         return f"<p>{in_html(report.missing)}</p>"
-    if not report.diff:
-        return "<p>No file was changed.</p>"
+    if not report.diff.text:
+        return "<p>No files changed.</p>"
     return _folded(
-        "The difference between the untouched and the final files",
-        shown_diff(report.diff, report.diff_left_out),
+        "Diff from the baseline to the final files",
+        shown_diff(report.diff),
+        card=True,
     )
 
 
-def _folded(title: str, content: str) -> str:
-    return f"<details><summary>{in_html(title)}</summary>{content}</details>"
+def _folded(title: str, content: str, *, card: bool = False) -> str:
+    return f"<details{_AS_CARD if card else ''}><summary>{in_html(title)}</summary>{content}</details>"
 
 
-def _foot(report: Report) -> list[str]:
+def _about(report: Report) -> str:
     facts = [
         ("run", report.run),
         ("started", when(report.started)),
@@ -147,13 +182,14 @@ def _foot(report: Report) -> list[str]:
         ("agents", ", ".join(report.agents)),
         ("strategy", report.strategy),
         *((f"label {name}", value) for name, value in report.labels.items()),
-        ("final tree", report.final_snapshot or ""),
+        ("final snapshot", report.final_snapshot or ""),
         ("journal head", report.head),
         ("written by", report.tool),
     ]
     rows = "".join(f"<dt>{in_html(name)}</dt><dd>{in_html(value)}</dd>" for name, value in facts if value)
     verify = f"untilgreen verify {report.run} --head {report.head}"
-    return [
-        f'<footer><dl class="facts">{rows}</dl>',
-        f"<p>Check it where the run is kept: <code>{in_html(verify)}</code></p></footer>",
-    ]
+    whole = _folded("The whole task", f'<pre class="text">{lines_in_html(report.task.strip())}</pre>')
+    return (
+        f'<section class="card"><h2>About</h2><dl class="facts">{rows}</dl>{whole}'
+        f"<p>Verify it on the machine that has the run: <code>{in_html(verify)}</code></p></section>"
+    )

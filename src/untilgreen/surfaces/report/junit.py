@@ -1,25 +1,23 @@
-"""The end of a run as JUnit XML: a test case for the run and one for each gate, so that CI can show them."""
+"""The outcome of a run as JUnit XML for CI: a test case for the run and one for each gate."""
 
 from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from untilgreen.core.model import Verdict
+from untilgreen.core.values.model import Outcome, Verdict
 from untilgreen.surfaces.report.content import Report
-from untilgreen.surfaces.report.marks import in_words, in_xml
-
-_GOOD = ("converged", "accepted", "claimed")
+from untilgreen.surfaces.report.escaping import in_words, in_xml
 
 
 def document(report: Report) -> str:
-    """One suite; what a gate complained about is the text of its failure."""
+    """One suite; a gate's findings are the text of its failure."""
     verdicts = report.laps[-1].verdicts if report.laps else {}
     suite = ET.Element("testsuite", name=in_xml(f"untilgreen {report.run}"), time=f"{report.elapsed:.3f}")
     properties = ET.SubElement(suite, "properties")
     for name, value in _properties(report):
         ET.SubElement(properties, "property", name=name, value=in_xml(value))
     run = ET.SubElement(suite, "testcase", classname="untilgreen", name="run", time=f"{report.elapsed:.3f}")
-    if report.status not in _GOOD:
+    if report.outcome is None or not Outcome(report.outcome).good:
         ET.SubElement(run, "failure", message=in_xml(f"{report.status}: {report.reason}"))
     for gate in report.gates:
         _case(suite, gate.name, verdicts.get(gate.name), required=gate.required)
@@ -40,9 +38,9 @@ def _properties(report: Report) -> list[tuple[str, str]]:
     return [
         ("task", report.title),
         ("outcome", report.status),
-        ("laps", str(len(report.iterations))),
-        ("cost", f"{report.cost:.4f}"),
-        ("tokens", str(report.tokens)),
+        ("laps", str(len(report.agent_laps))),
+        ("cost", "unknown" if report.cost is None else f"{report.cost:.4f}"),
+        ("tokens", "unknown" if report.tokens is None else str(report.tokens)),
         ("journal head", report.head),
     ]
 

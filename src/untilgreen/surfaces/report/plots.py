@@ -1,4 +1,4 @@
-"""What is plotted about a run: score, complaints, and what it has used; each with its text alternative."""
+"""The plots of a report: score, findings, and cost; each also as text and as a table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from untilgreen.core.units import several, show_duration
-from untilgreen.surfaces.report.content import Report, ReportedLap
+from untilgreen.core.values.units import several, show_duration, show_score
+from untilgreen.surfaces.json.lap import LapView
+from untilgreen.surfaces.report.content import Report
 from untilgreen.surfaces.report.svg import Plot, Point, bars, line
 
 
@@ -21,10 +22,10 @@ class Figure(Struct, frozen=True, kw_only=True):
 
 
 def figures(report: Report) -> list[Figure]:
-    """Those that have something to show."""
+    """The plots of a run; none before its first lap."""
     if not report.laps:
         return []
-    return [_score(report), _complaints(report), _used(report)]
+    return [_score(report), _findings(report), _used(report)]
 
 
 def _score(report: Report) -> Figure:
@@ -34,7 +35,7 @@ def _score(report: Report) -> Figure:
         Point(
             lap=lap.number,
             value=lap.score,
-            told=f"{_named(lap)}: score {lap.score:.2f}",
+            title=f"{_named(lap)}: score {show_score(lap.score)}",
             marked=lap.number == best,
         )
         for lap in report.laps
@@ -43,68 +44,70 @@ def _score(report: Report) -> Figure:
     plot = Plot(
         name="score",
         title="Score by lap",
-        described=f"The score went from {first.score:.2f} to {last.score:.2f} over {len(report.iterations)} "
-        f"laps, trend {trend}; "
-        + (f"lap {best} is the best." if best is not None else "no lap is the best."),
+        described=f"The score went from {show_score(first.score)} to {show_score(last.score)} "
+        f"over {len(report.agent_laps)} laps, trend {trend}; "
+        + (f"lap {best} is best." if best is not None else "no lap is best yet."),
         points=points,
-        shown="{:.2f}".format,
+        shown=show_score,
         top=1.0,
     )
-    return _figure(plot, line, ("lap", "score"), [f"{lap.score:.2f}" for lap in report.laps])
+    return _figure(plot, line, ("lap", "score"), [show_score(lap.score) for lap in report.laps])
 
 
-def _complaints(report: Report) -> Figure:
-    fewest = min(lap.complaints for lap in report.laps)
-    first = several(report.laps[0].complaints, "complaint")
+def _findings(report: Report) -> Figure:
+    fewest = min(lap.findings for lap in report.laps)
+    first = several(report.laps[0].findings, "finding")
     points = [
         Point(
             lap=lap.number,
-            value=float(lap.complaints),
-            told=f"{_named(lap)}: {several(lap.complaints, 'complaint')}",
+            value=float(lap.findings),
+            title=f"{_named(lap)}: {several(lap.findings, 'finding')}",
             marked=lap.improved,
         )
         for lap in report.laps
     ]
     plot = Plot(
-        name="complaints",
-        title="Complaints by lap",
-        described=f"{first} at first, {report.laps[-1].complaints} at last, "
-        f"{fewest} at the fewest. Blue: better than every lap before.",
+        name="findings",
+        title="Findings by lap",
+        described=f"{first} at first, {report.laps[-1].findings} at the end, "
+        f"{fewest} at best. Blue: better than every lap before.",
         points=points,
         shown="{:.0f}".format,
-        top=None if max(lap.complaints for lap in report.laps) > 4 else 4.0,
+        top=None if max(lap.findings for lap in report.laps) > 4 else 4.0,
     )
-    return _figure(plot, bars, ("lap", "complaints"), [str(lap.complaints) for lap in report.laps])
+    return _figure(plot, bars, ("lap", "findings"), [str(lap.findings) for lap in report.laps])
 
 
 def _used(report: Report) -> Figure:
-    """Money where it is known, else tokens, else time: added up from lap to lap, against its limit."""
+    """Cost if known, else tokens, else time: the running total, against its limit."""
     limits = report.limits
     if report.cost:
-        return _sum(report, "cost", lambda lap: lap.cost, "${:.2f}".format, _number(limits.cost))
+        return _sum(report, "cost", lambda lap: lap.cost or 0.0, "${:.2f}".format, _number(limits.cost))
     if report.tokens:
-        return _sum(report, "tokens", lambda lap: float(lap.tokens), "{:,.0f}".format, _number(limits.tokens))
+        return _sum(
+            report, "tokens", lambda lap: float(lap.tokens or 0), "{:,.0f}".format, _number(limits.tokens)
+        )
     return _sum(report, "time", lambda lap: lap.duration, show_duration, None)
 
 
 def _sum(
     report: Report,
     what: str,
-    used: Callable[[ReportedLap], float],
+    used: Callable[[LapView], float],
     shown: Callable[[float], str],
     limit: float | None,
 ) -> Figure:
     total, points, rows = 0.0, [], []
     for lap in report.laps:
         total += used(lap)
-        points.append(Point(lap=lap.number, value=total, told=f"up to {_named(lap)}: {shown(total)}"))
-        rows.append(f"{shown(used(lap))}, in all {shown(total)}")
-    near = limit is not None and total >= limit / 4  # a limit far above would press the line to the floor
+        points.append(Point(lap=lap.number, value=total, title=f"up to {_named(lap)}: {shown(total)}"))
+        rows.append(f"{shown(used(lap))}, {shown(total)} in total")
+    near = limit is not None and total >= limit / 4  # a limit far above would flatten the line
     of = f" of {shown(limit)} allowed" if limit else ""
     plot = Plot(
         name="used",
         title=f"{what.capitalize()} used",
-        described=f"{shown(total)}{of} after {several(len(report.iterations), 'lap')}.",
+        described=f"{shown(total)}{of} after {several(len(report.agent_laps), 'lap')}.",
         points=points,
         shown=shown,
         limit=limit if near else None,
@@ -122,5 +125,5 @@ def _number(value: float | str | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _named(lap: ReportedLap) -> str:
-    return f"lap {lap.number}" if lap.number else "lap 0, the untouched tree"
+def _named(lap: LapView) -> str:
+    return f"lap {lap.number}" if lap.number else "lap 0, the baseline"

@@ -1,4 +1,4 @@
-"""Plots as SVG, written by hand: no script, no font, no colour of their own; the page's style paints them."""
+"""Plots as hand-written SVG: no script and no font; colours come from the page's style."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from untilgreen.surfaces.report.marks import in_html
+from untilgreen.surfaces.report.escaping import in_html
 
 WIDTH, HEIGHT = 420, 210
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 28
@@ -19,8 +19,8 @@ class Point(Struct, frozen=True, kw_only=True):
 
     lap: int
     value: float
-    told: str
-    """What is said about it when it is pointed at."""
+    title: str
+    """Its tooltip."""
     marked: bool = False
 
 
@@ -30,11 +30,11 @@ class Plot(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     described: str
-    """The plot in one sentence, for who can't see it."""
+    """The plot in one sentence, for screen readers."""
     points: Sequence[Point]
     shown: Callable[[float], str]
     top: float | None = None
-    """The highest value of the axis, where it is known."""
+    """The highest value of the axis, if known."""
     limit: float | None = None
     limit_named: str = ""
 
@@ -52,7 +52,7 @@ def line(plot: Plot) -> str:
         radius = 5 if point.marked else 3.5
         drawn.append(
             f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">'
-            f"<title>{in_html(point.told)}</title></circle>"
+            f"<title>{in_html(point.title)}</title></circle>"
         )
     return _framed(plot, scale, drawn)
 
@@ -66,13 +66,13 @@ def bars(plot: Plot) -> str:
         kind = "bar best" if point.marked else "bar"
         drawn.append(
             f'<rect class="{kind}" x="{x - wide / 2:.1f}" y="{y:.1f}" width="{wide:.1f}" '
-            f'height="{max(0.0, scale.y(0) - y):.1f}"><title>{in_html(point.told)}</title></rect>'
+            f'height="{max(0.0, scale.y(0) - y):.1f}"><title>{in_html(point.title)}</title></rect>'
         )
     return _framed(plot, scale, drawn)
 
 
 class _Scale:
-    """From laps and values to places on the page."""
+    """From laps and values to coordinates."""
 
     def __init__(self, plot: Plot) -> None:
         highest = max([point.value for point in plot.points] + ([plot.limit] if plot.limit else []))

@@ -1,1 +1,16 @@
-"""A model that follows a script, for agents' real command lines: it speaks four APIs and thinks nothing."""
+"""A model that follows a script, for agents' real command lines; it speaks four APIs.
+
+scenario            What the scripted model answers to its n-th request, read from a file or a value.
+server              The scripted model on a port of this machine: plays a scenario, remembers the requests.
+request             What an agent asks for, read from the four forms of request.
+tools               Portable uses of tools, translated to the tools that the agent offers in the request.
+answer              One answer on its way to an agent: what every API has to write down.
+anthropic           Answers in the form of Anthropic Messages.
+chat                Answers in the form of OpenAI Chat Completions.
+responses           Answers in the form of OpenAI Responses.
+gemini              Answers in the form of the Gemini API.
+agent_environments  How each agent is pointed at the scripted model, with its own home and no other network.
+__main__            `python -m untilgreen.testing.model scenario.toml` serves a scenario until interrupted.
+
+In: tests of agents, and `untilgreen demo --agent`. Out: the standard library and `msgspec`.
+"""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-from untilgreen.testing.model.said import StreamEvent, ToSay
+from untilgreen.testing.model.answer import StreamEvent, ToSay
 
 
 def whole(say: ToSay) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def failure(status: int, kind: str, message: str) -> dict[str, Any]:
 
 
 def broken() -> StreamEvent:
-    """What an error inside of a stream looks like."""
+    """What an error in a stream looks like."""
     return "error", failure(529, "overloaded_error", "scripted: overloaded")
 
 

@@ -9,8 +9,8 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
+from untilgreen.testing.model.answer import StreamEvent, ToSay
 from untilgreen.testing.model.chat import failure
-from untilgreen.testing.model.said import StreamEvent, ToSay
 from untilgreen.testing.model.tools import Use
 
 __all__ = ["broken", "failure", "stream", "whole"]
@@ -39,7 +39,7 @@ def stream(say: ToSay) -> Iterator[StreamEvent]:
 
 
 def broken() -> StreamEvent:
-    """What an error inside of a stream looks like."""
+    """What an error in a stream looks like."""
     error = {"code": "server_error", "message": "scripted: overloaded"}
     response = {"id": "resp_x", "object": "response", "status": "failed", "output": [], "error": error}
     return "response.failed", {"type": "response.failed", "sequence_number": 99, "response": response}

@@ -41,7 +41,7 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one request gets: words, uses of tools, or trouble."""
+    """The answer to one request: text, tool calls, or an error."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -61,19 +61,27 @@ class Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     chunk_delay: float = 0.0
     """Seconds between two pieces."""
     drop_after: int | None = None
-    """Cuts the connection after so many pieces; 0: before the answer begins."""
+    """Cuts the connection after this many pieces; 0: before the answer begins."""
     hang: float = 0.0
-    """Sends the beginning and then nothing for so many seconds."""
+    """Sends the beginning and then nothing for this many seconds."""
     stream_error: bool = False
-    """An error inside of a stream that began well."""
+    """An error in a stream that began well."""
     usage: Figures = Figures()
 
 
 class Side(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Requests beside the work, as for a title: they offer no tools, and take nothing from the script."""
+    """Side requests, such as for a title: they take nothing from the script."""
 
     when: Literal["no_tools", "never"] = "no_tools"
+    """Whether a request without tools is one."""
+    containing: str = ""
+    """A request whose last user message contains this is one, tools or not."""
     text: str = "A scripted title"
+
+    def takes(self, last_user: str, *, tools: bool) -> bool:
+        """Whether it is a side request."""
+        named = bool(self.containing) and self.containing in last_user
+        return named or (self.when == "no_tools" and not tools)
 
 
 class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -99,7 +107,7 @@ class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def scenario_of(written: Any, **variables: str) -> Scenario:
-    """A scenario from a value, or from a list of answers; what is wrong with it is said."""
+    """A scenario from a value, or from a list of answers; raises an error that says what is wrong."""
     value = {"turns": written} if isinstance(written, list | tuple) else msgspec.to_builtins(written)
     try:
         known = {**msgspec.convert(value, Scenario).vars, **variables}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import socket
 import struct
 import threading
@@ -17,9 +16,10 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
+from untilgreen.regex import regex
 from untilgreen.testing.model import anthropic, chat, gemini, responses
-from untilgreen.testing.model.asked import Api, Asked, read_request
-from untilgreen.testing.model.said import StreamEvent, Tokens, ToSay
+from untilgreen.testing.model.answer import StreamEvent, Tokens, ToSay
+from untilgreen.testing.model.request import Api, Asked, read_request
 from untilgreen.testing.model.scenario import Answer, Scenario, scenario_of
 from untilgreen.testing.model.tools import filled, resolve
 
@@ -34,7 +34,7 @@ _KINDS = {
     503: ("overloaded_error", "overloaded"),
     529: ("overloaded_error", "overloaded"),
 }
-_GEMINI = re.compile(r"models/([^/:]+):(stream)?[gG]enerateContent$")
+_GEMINI = regex(r"models/([^/:]+):(stream)?[gG]enerateContent$")
 
 
 class ScriptedModel:
@@ -52,7 +52,7 @@ class ScriptedModel:
         self.scenario = scenario_of(scenario, **vars)
         self.models = tuple(models)
         self.requests: list[Asked] = []
-        """Every request for an answer, those beside the work included."""
+        """Every request for an answer, side requests included."""
         self.closing = threading.Event()
         self._lock = threading.Lock()
         self._turn = 0
@@ -78,10 +78,10 @@ class ScriptedModel:
         return self._turn
 
     def next_answer(self, asked: Asked) -> Answer:
-        """What this request gets; one beside the work takes nothing from the script."""
+        """The answer to this request; a side request takes nothing from the script."""
         with self._lock:
             self.requests.append(asked)
-            if self.scenario.side.when == "no_tools" and not asked.tools:
+            if self.scenario.side.takes(asked.last_user, tools=bool(asked.tools)):
                 shape = asked.schema
                 return Answer(
                     text=self.scenario.side.text if shape is None else json.dumps(filled(shape, {}))
@@ -104,7 +104,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """An agent that goes away in the middle of an answer is nothing to report."""
+        """Ignore an agent that disconnects in the middle of an answer."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from msgspec import Struct, field
 
-from untilgreen.testing.model.asked import Asked, Tool, ToolKind
+from untilgreen.testing.model.request import Asked, Tool, ToolKind
 from untilgreen.testing.model.scenario import Answer, Call, Scenario, Write
 
 _WRITERS = (

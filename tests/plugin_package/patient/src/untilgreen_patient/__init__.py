@@ -8,19 +8,19 @@ from pathlib import Path
 
 from untilgreen import (
     Brief,
+    CheckContext,
     Continue,
     Decision,
-    Desk,
     Finding,
     Finish,
     Outcome,
     Reply,
     RunState,
     Signal,
-    Site,
+    TurnContext,
     Verdict,
 )
-from untilgreen.core.events import Event
+from untilgreen.core.values.events import Event
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Patient:
             raise ValueError("patience must be at least 1")
 
     def decide(self, state: RunState, signals: Sequence[Signal]) -> Decision:
-        seen = [lap.failing for lap in state.iterations[-self.patience :]]
+        seen = [lap.failing for lap in state.laps[-self.patience :]]
         if len(seen) == self.patience and len(set(seen)) == 1:
             return Finish(outcome=Outcome.STUCK, reason=f"{self.patience} laps with the same failures")
         return Continue(reason="the failures still change")
@@ -48,7 +48,7 @@ class Silence:
     """Notices an agent that says nothing."""
 
     def detect(self, state: RunState) -> Signal | None:
-        last = state.iterations[-1] if state.iterations else None
+        last = state.laps[-1] if state.laps else None
         if last is None or last.reply.text:
             return None
         return Signal(kind="silence", strength="nudge", laps=(last.number,), evidence="no word")
@@ -60,7 +60,7 @@ class NoTodos:
 
     word: str = "TODO"
 
-    async def check(self, workspace: Site) -> Verdict:
+    async def check(self, workspace: CheckContext) -> Verdict:
         hits = [path.name for path in sorted(workspace.root.glob("*.txt")) if self.word in path.read_text()]
         findings = tuple(Finding(id=name) for name in hits)
         return Verdict(status="fail" if hits else "pass", findings=findings)
@@ -70,7 +70,7 @@ class NoTodos:
 class _Parrot:
     loud: bool
 
-    async def work(self, brief: Brief, desk: Desk) -> Reply:
+    async def work(self, brief: Brief, context: TurnContext) -> Reply:
         return Reply(text=brief.text.upper() if self.loud else brief.text)
 
 

@@ -1,0 +1,108 @@
+"""Recorded runs with their laps measured, kept in the temporary directory: reading outputs takes minutes.
+
+Made again when the data, the parsers or what a lap is compared by change. Detectors can then be tried on them
+in seconds, one after the other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+import untilgreen
+from untilgreen.backtest.parallel import cores
+from untilgreen.backtest.playing import beginning, lap_of
+from untilgreen.backtest.trajectories import lines, parse
+from untilgreen.core.scoring.measure import close
+from untilgreen.core.values.state import Lap, Open
+
+_INTERCODE = re.compile(r"ic_[a-z]+_(?:multiturn_)?(?P<model>.+?)_\d+_turns.*__(?P<task>\w+)")
+_REPEATED = re.compile(r"(?:run\d+__|\d{4}-\d\d-\d\d__\d\d-\d\d-\d\d__|\d{8}_SWE-agent_.+?__)(?P<task>.+)")
+
+
+class KeptRun(Struct, frozen=True, kw_only=True):
+    """One run: who did what, how it ended, and its laps."""
+
+    source: str
+    id: str
+    model: str
+    task: str
+    success: bool
+    onset: int | None
+    """The first step of a loop that it failed in."""
+    laps: tuple[Lap, ...]
+    attempts: tuple[tuple[Lap, ...], ...]
+    """The laps of each fresh start, measured by themselves; none where they are not numbered."""
+
+
+def kept_runs(paths: Sequence[Path]) -> Iterator[KeptRun]:
+    """All runs of these files, in their order."""
+    decoder = msgspec.json.Decoder(KeptRun)
+    for path in paths:
+        with _cache(path).open("rb") as file:
+            yield from map(decoder.decode, file)
+
+
+def names(run: str, line: dict[str, object]) -> tuple[str, str]:
+    """Model and task, from the line or from the id; a source that names no model has one."""
+    if found := _INTERCODE.fullmatch(run):
+        return found["model"], found["task"]
+    same = _REPEATED.fullmatch(run)
+    return str(line.get("model") or ""), str(line.get("task") or (same["task"] if same else run))
+
+
+def mark(path: Path, rooms: Sequence[str]) -> str:
+    """Changes with the data and with the code in these rooms and modules."""
+    found = sha256(f"{path.stat().st_size}".encode())
+    root = Path(untilgreen.__file__).parent
+    for room in rooms:
+        place = root / room
+        for module in [place] if place.suffix else sorted(place.rglob("*.py")):
+            found.update(module.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def _cache(path: Path) -> Path:
+    made_by = mark(path, ("core/values", "core/scoring/measure.py", "gates/output", "backtest/playing.py"))
+    cache = Path(tempfile.gettempdir()) / f"untilgreen-laps-{path.stem}-{made_by}.jsonl"
+    if cache.exists():
+        return cache
+    draft = cache.with_suffix(".draft")
+    texts = [(line.text, line.number, str(path)) for line in lines(path)]
+    with draft.open("wb") as file, ProcessPoolExecutor(cores()) as pool:
+        for made in pool.map(_kept, texts, chunksize=20):
+            file.write(made + b"\n")
+    return draft.replace(cache)
+
+
+def _kept(line: tuple[bytes, int, str]) -> bytes:
+    run = parse(*line)
+    laps = [lap_of(step, place + 1) for place, step in enumerate(run.steps)]
+    model, task = names(run.id, json.loads(line[0]))
+    return msgspec.json.encode(
+        KeptRun(
+            source=run.source,
+            id=run.id,
+            model=f"{run.source} {model}".strip(),
+            task=task,
+            success=bool(run.success),
+            onset=run.terminal_loop_onset if run.terminal_loop else None,
+            laps=_measured(laps),
+            attempts=tuple(_measured(laps[begin:end]) for _, begin, end in run.attempts),
+        )
+    )
+
+
+def _measured(laps: Sequence[Open]) -> tuple[Lap, ...]:
+    state = beginning("kept")
+    for lap in laps:
+        state = close(state, lap)
+    return state.laps

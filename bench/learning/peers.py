@@ -1,0 +1,342 @@
+"""Stop rules of other tools, ours, and plain numbers of laps, on the same recorded runs.
+
+    python -m bench.backtest FILE... [--figures FILE] [--decisions NAME=FILE]...
+
+Cells: successes that would have been cut, and the share of the steps of failed runs that would not have
+happened, each with a 95 % interval: Wilson's, and by drawing tasks again. `--decisions` adds what another
+version decided about the same runs, by `untilgreen backtest --trajectories FILE --decisions OUT` there.
+
+The rules of others are written again from their documentation and sources, for measurement only: what a tool
+does with events that recorded runs don't have (thoughts, error classes, streamed text, a second model) is
+left out, and errors are told by words. The rule of 90 % likeness uses difflib's upper bound in place of
+rapidfuzz, so it stops somewhat more often. goose and LangGraph have no rule that is on by default.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterable, Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
+from operator import itemgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.learning.kept_laps import names
+from bench.learning.recorded import LAPS, load
+from bench.learning.refit import FEWEST, fit, streams
+from bench.learning.streams import play
+from untilgreen.backtest.score import interval
+from untilgreen.backtest.trajectories import lines, parse
+
+Pair = tuple[str, str]
+Rule = Callable[[Sequence[Pair]], bool]
+"""Whether to stop after the last of these steps, each an action and what came of it."""
+_LONGEST = 2_000
+"""Characters of a step that likeness is measured on; comparing all of them would take hours."""
+ERRORS = ("error", "traceback", "exception", "failed")
+
+
+SAMPLES = 500
+
+
+class Ended(NamedTuple):
+    """Where one rule ends one run."""
+
+    task: str
+    success: bool
+    steps: int
+    stop: int
+
+
+Tables = dict[str, dict[str, list[Ended]]]
+"""By source and rule."""
+
+
+class Figure(NamedTuple):
+    """One rule on one source."""
+
+    cut: int
+    successes: int
+    saved: int
+    steps: int
+
+    @classmethod
+    def of(cls, ends: Iterable[Ended]) -> Figure:
+        """What became of these runs."""
+        every = list(ends)
+        good = [each for each in every if each.success]
+        bad = [each for each in every if not each.success]
+        return cls(
+            cut=sum(each.stop < each.steps for each in good),
+            successes=len(good),
+            saved=sum(each.steps - each.stop for each in bad),
+            steps=sum(each.steps for each in bad),
+        )
+
+
+def same_run(times: int, key: Callable[[Pair], object]) -> Rule:
+    """The last `times` steps are the same by this key."""
+    return lambda seen: len(seen) >= times and len({key(each) for each in seen[-times:]}) == 1
+
+
+def both(pair: Pair) -> object:
+    """Action and observation."""
+    return pair
+
+
+def action(pair: Pair) -> object:
+    """The action alone."""
+    return pair[0]
+
+
+def observed(pair: Pair) -> object:
+    """The observation alone."""
+    return pair[1]
+
+
+def cycles(longest: int, times: int) -> Rule:
+    """Any cycle of actions of up to `longest` steps, `times` times."""
+
+    def rule(seen: Sequence[Pair]) -> bool:
+        actions = [pair[0] for pair in seen[-longest * times :]]
+        return any(
+            len(actions) >= size * times and actions[-size * times : -size] == actions[-size * (times - 1) :]
+            for size in range(1, longest + 1)
+        )
+
+    return rule
+
+
+def alternating(key: Callable[[Pair], object]) -> Rule:
+    """A, B, A, B, A, B."""
+
+    def rule(seen: Sequence[Pair]) -> bool:
+        last = [key(each) for each in seen[-6:]]
+        return len(last) == 6 and len(set(last[::2])) == 1 == len(set(last[1::2])) and last[0] != last[1]
+
+    return rule
+
+
+def failing(times: int) -> Rule:
+    """The same action, with errors each time."""
+
+    def rule(seen: Sequence[Pair]) -> bool:
+        last = seen[-times:]
+        wrong = all(any(word in pair[1].lower() for word in ERRORS) for pair in last)
+        return len(last) == times and len({pair[0] for pair in last}) == 1 and wrong
+
+    return rule
+
+
+def anywhere(times: int, key: Callable[[Pair], object]) -> Rule:
+    """Seen so many times, wherever in the run."""
+    return lambda seen: sum(key(each) == key(seen[-1]) for each in seen) >= times
+
+
+def alike(share: float, window: int, text: Callable[[Pair], str] = "\n".join) -> Rule:
+    """Nearly the same as one of the steps before."""
+
+    def rule(seen: Sequence[Pair]) -> bool:
+        last = text(seen[-1])[:_LONGEST]
+        return bool(last) and any(
+            SequenceMatcher(None, text(pair)[:_LONGEST], last, autojunk=False).quick_ratio() >= share
+            for pair in seen[-1 - window : -1]
+        )
+
+    return rule
+
+
+def same_error_lines(times: int) -> Rule:
+    """Every line of the last output that tells of an error is in each of the outputs before it, too."""
+
+    def rule(seen: Sequence[Pair]) -> bool:
+        told = [_error_lines(pair[1]) for pair in seen[-times:]]
+        return len(told) == times and bool(told[-1]) and all(told[-1] <= each for each in told)
+
+    return rule
+
+
+def _error_lines(text: str) -> set[str]:
+    return {line.strip() for line in text.splitlines() if any(word in line.lower() for word in ERRORS)}
+
+
+def signature(pair: Pair) -> str:
+    """What the document about loop detection calls an output's signature, as its code has it."""
+    text = pair[1]
+    if found := re.search(r"error:?\s*(\w+).*?at\s*(\S+)", text, re.IGNORECASE):
+        return f"error:{found[1]}-{found[2]}"
+    if re.search(r"\d+\s*(?:tests?\s*)?fail", text, re.IGNORECASE):
+        return "test-fail:" + ",".join(re.findall(r"fail.*?:\s*\S+", text, re.IGNORECASE)[:2])
+    if found := re.search(
+        r"(?:modified|changed|updated|fixed)\s+(\S+\.(?:ts|js|go|py))", text, re.IGNORECASE
+    ):
+        did = re.search(r"(?:added|removed|fixed|updated|changed)\s+(\w+)", text, re.IGNORECASE)
+        return f"file:{found[1]}-{did[1] if did else 'modified'}"
+    return "-".join(text[:50].lower().split())
+
+
+def signatures(times: int) -> Rule:
+    """The last signature is among the ones just before it, one time less."""
+
+    def rule(seen: Sequence[Pair]) -> bool:
+        before = [signature(pair) for pair in seen[-1 - times : -1]]
+        return before.count(signature(seen[-1])) >= times - 1
+
+    return rule
+
+
+def words_alike(share: float, window: int) -> Rule:
+    """The sets of words of the last steps hardly differ."""
+
+    def rule(seen: Sequence[Pair]) -> bool:
+        last = [set("\n".join(pair).lower().split()) for pair in seen[-window:]]
+        return len(last) == window and all(
+            len(one & other) >= share * max(1, len(one | other)) for one, other in pairwise(last)
+        )
+
+    return rule
+
+
+def any_of(*rules: Rule) -> Rule:
+    """The first of them that says so."""
+    return lambda seen: any(rule(seen) for rule in rules)
+
+
+PEERS: dict[str, Rule] = {
+    "same action and output, 3 times": same_run(3, both),
+    "same output, 3 times": same_run(3, observed),
+    "OpenHands, legacy": any_of(same_run(4, both), failing(3), alternating(both)),
+    "OpenHands, SDK": any_of(same_run(4, both), failing(4), alternating(both)),
+    "gemini-cli, tool calls": cycles(5, 5),
+    "qwen-code, repetition": any_of(same_run(5, action), anywhere(6, action), alternating(action)),
+    "Roo": same_run(4, action),
+    "Cline, warning": same_run(3, action),
+    "Cline, stop": same_run(5, action),
+    "ralph-orchestrator, 90 % alike": alike(0.9, 5),
+    "the same, output only": alike(0.9, 5, itemgetter(1)),
+    "ralph-claude-code, error lines": same_error_lines(4),
+    "Reflexion, an action twice": same_run(2, action),
+    "signatures, 3 of the last 4": signatures(3),
+    "words 95 % alike, 3 times": words_alike(0.95, 3),
+    "a pair seen 3 times": anywhere(3, both),
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print a table for each source; with --figures also write the numbers of the picture."""
+    flags = iter(arguments)
+    files, figures = [], None
+    others: dict[str, Path] = {}
+    for each in flags:
+        if each == "--figures":
+            figures = Path(next(flags))
+        elif each == "--decisions":
+            name, _, path = next(flags).partition("=")
+            others[name] = Path(path)
+        else:
+            files.append(Path(each))
+    tables = _peers(files, {name: _decisions(path) for name, path in others.items()})
+    for source, rows in _ours(files).items():
+        tables.setdefault(source, {}).update(rows)
+    for source in sorted(tables):
+        print(f"\n{source}")
+        for name, ends in tables[source].items():
+            print(f"  {name:34} {_cell(ends)}")
+    if figures is not None:
+        figures.write_text(json.dumps(_pooled(tables), indent=1) + "\n")
+    return 0
+
+
+def _cell(ends: Sequence[Ended]) -> str:
+    figure = Figure.of(ends)
+    between = interval(figure.cut, figure.successes) or (0.0, 1.0)
+    saved = figure.saved / figure.steps if figure.steps else 0.0
+    low, high = _drawn(ends)
+    rate = figure.cut / figure.successes if figure.successes else 0.0
+    share = f"({rate:5.1%}, {between[0]:.1%} to {between[1]:.1%})"
+    return f"{figure.cut:4} of {figure.successes:5,} {share:24} saved {saved:5.1%} ({low:.1%} to {high:.1%})"
+
+
+def _drawn(ends: Sequence[Ended]) -> tuple[float, float]:
+    """Where the saved share can lie when tasks are drawn again."""
+    tasks: dict[str, tuple[int, int]] = {}
+    for each in ends:
+        if not each.success:
+            saved, steps = tasks.get(each.task, (0, 0))
+            tasks[each.task] = saved + each.steps - each.stop, steps + each.steps
+    if not tasks:
+        return 0.0, 0.0
+    draw, parts = random.Random(1), list(tasks.values())
+    shares = []
+    for _ in range(SAMPLES):
+        drawn = draw.choices(parts, k=len(parts))
+        shares.append(sum(saved for saved, _ in drawn) / sum(steps for _, steps in drawn))
+    shares.sort()
+    return shares[int(0.025 * SAMPLES)], shares[int(0.975 * SAMPLES)]
+
+
+def _decisions(path: Path) -> dict[tuple[str, str], int | None]:
+    """After which step another version stops each run."""
+    told = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {(each["source"], each["id"]): each["stop"] for each in told}
+
+
+def _peers(files: Sequence[Path], others: dict[str, dict[tuple[str, str], int | None]]) -> Tables:
+    tables: Tables = {}
+    for file in files:
+        for line in lines(file):
+            run = parse(line.text, line.number, str(file))
+            rows = tables.setdefault(run.source, {})
+            pairs = [(step.action, step.observation) for step in run.steps]
+            stops = {
+                name: next((end for end in range(1, len(pairs) + 1) if rule(pairs[:end])), len(pairs))
+                for name, rule in PEERS.items()
+            }
+            for name, decided in others.items():
+                at = decided.get((run.source, run.id))
+                stops[name] = len(pairs) if at is None else at + 1
+            _, task = names(run.id, json.loads(line.text))
+            for name, stop in stops.items():
+                rows.setdefault(name, []).append(Ended(task, bool(run.success), len(pairs), stop))
+    return tables
+
+
+def _ours(files: Sequence[Path]) -> Tables:
+    """Detectors alone, beside fixed and hybrid, and beside adaptive that learns; sources of laps only."""
+    runs = load(files)
+    tables: Tables = {}
+    learnt: dict[str, int] = {}
+    sources = {run.source for run in runs}
+    priors = {source: fit(run for run in runs if run.source != source) for source in sources}
+    for stream in streams(runs).values():
+        ends = play(stream, priors[stream[0].source], 50.0, 0)[1] if len(stream) >= FEWEST else []
+        learnt.update({run.id: end for run, (_, end) in zip(stream, ends, strict=False)})
+    for run in runs:
+        rows = tables.setdefault(run.source, {})
+        stops = {
+            "untilgreen's detectors": run.detected,
+            **{f"fixed {laps}": min(laps, run.detected) for laps in (3, 5, 8, 12)},
+            **{f"hybrid {name}": min(end, run.detected) for name, end in run.hybrids.items()},
+            "hybrid 8+12": min(run.course.hybrid, run.detected),
+            "adaptive, learning, worth 50": learnt.get(run.id, min(run.course.hybrid, run.detected)),
+        }
+        for name, stop in stops.items():
+            rows.setdefault(name, []).append(Ended(run.task, run.course.green, run.course.laps, stop))
+    return tables
+
+
+def _pooled(tables: Tables) -> dict[str, dict[str, float]]:
+    """Kept successes and saved steps over the sources of one family, for the picture."""
+    found: dict[str, list[Ended]] = {}
+    for source, rows in tables.items():
+        if source in LAPS and source.startswith("intercode"):
+            for name, ends in rows.items():
+                found.setdefault(name, []).extend(ends)
+    figures = {name: Figure.of(ends) for name, ends in found.items()}
+    return {
+        name: {"kept": round(1 - each.cut / each.successes, 4), "saved": round(each.saved / each.steps, 4)}
+        for name, each in figures.items()
+    }

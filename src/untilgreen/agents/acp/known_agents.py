@@ -1,0 +1,87 @@
+"""The agents whose ACP servers were measured, one row each; any other command works without a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+Counting = Literal["turn", "request", "session"]
+"""What the `usage` of a finished prompt covers: this turn, only its last request, or the whole session."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownAgent:
+    """One agent's ACP server, as it was measured."""
+
+    argv: tuple[str, ...]
+    native: str
+    """The adapter that drives the same agent without ACP; its login and homes are the same."""
+    install: str = ""
+    """The command that installs the server, where it is a package of its own."""
+    counts: Counting = "turn"
+    env: Mapping[str, str] = field(default_factory=dict)
+    all_mode: str = ""
+    """The session mode in which it may do everything; asking for it needs `permissions = "all"`."""
+    all_option: tuple[str, str] | None = None
+    """The configuration option that does the same."""
+    model_env: str = ""
+    """The variable that names the model, where the protocol can't."""
+    asks: bool = True
+    """Whether it asks before it runs commands; one that never asks can't be kept to the gates."""
+
+
+KNOWN: Mapping[str, KnownAgent] = {
+    "claude": KnownAgent(
+        argv=("claude-agent-acp",),
+        native="claude",
+        install="npm install -g @agentclientprotocol/claude-agent-acp",
+        env={"CLAUDE_CODE_MAX_RETRIES": "3"},
+        all_mode="bypassPermissions",
+        model_env="ANTHROPIC_MODEL",
+    ),
+    "codex": KnownAgent(
+        argv=("codex-acp",),
+        native="codex",
+        install="npm install -g @agentclientprotocol/codex-acp",
+        all_mode="agent-full-access",
+    ),
+    "opencode": KnownAgent(
+        argv=("opencode", "acp"),
+        native="opencode",
+        counts="request",
+        env={"OPENCODE_DISABLE_AUTOUPDATE": "1"},
+    ),
+    "gemini": KnownAgent(
+        argv=("gemini", "--acp"),
+        native="gemini",
+        env={"GEMINI_CLI_NO_RELAUNCH": "true"},
+        all_mode="yolo",
+        model_env="GEMINI_MODEL",
+    ),
+    "qwen": KnownAgent(
+        argv=("qwen", "--acp"),
+        native="qwen",
+        # Left alone it waits out a rate limit for most of an hour without a word. The file has the version of
+        # its settings, since it rewrites an older one in place.
+        env={"QWEN_CODE_SYSTEM_DEFAULTS_PATH": str(Path(__file__).with_name("qwen_defaults.json"))},
+        all_mode="yolo",
+        model_env="OPENAI_MODEL",
+    ),
+    "goose": KnownAgent(
+        argv=("goose", "acp"),
+        native="goose",
+        counts="request",
+        env={"GOOSE_MODE": "auto"},
+        model_env="GOOSE_MODEL",
+        asks=False,
+    ),
+    "copilot": KnownAgent(
+        argv=("copilot", "--acp"),
+        native="copilot",
+        counts="session",
+        all_option=("allow_all", "on"),
+        model_env="COPILOT_MODEL",
+    ),
+}

@@ -1,0 +1,8 @@
+"""A first spec for a project, from what its files show.
+
+detect   Which gates a project already has, judged by its files; nothing is run.
+presets  Specs that people ask for by name: a task, and gates that fit the project.
+draft    The text of a first spec, which `init` shows before it writes it.
+
+Used by `cli/verbs/init`. Imports `config/sources` to read TOML.
+"""

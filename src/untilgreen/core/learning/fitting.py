@@ -1,0 +1,95 @@
+"""Fits your own two numbers to your laps, by a damped Newton's method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, hypot, log1p
+from typing import NamedTuple
+
+from untilgreen.core.learning.course import Lesson
+from untilgreen.core.learning.estimate import OwnEstimate, Prior, sigmoid
+
+_MOST_STEPS = 50
+_LONGEST_STEP = 1.0
+"""Without it, laps that are all alike make the numbers diverge, as for one of 23 agents."""
+_SETTLED = 1e-8
+
+
+def fitted(prior: Prior, told: Sequence[Lesson]) -> OwnEstimate:
+    """The most likely intercept and slope, and how sure they are."""
+    intercept, slope = 0.0, 1.0
+    best = _doubt(prior, told, intercept, slope)
+    steps = _MOST_STEPS
+    while steps and (step := _shorter_until_better(prior, told, (intercept, slope), best)):
+        intercept, slope, best = step
+        steps -= 1
+    return OwnEstimate(
+        intercept=intercept,
+        slope=slope,
+        covariance=_bend(prior, told, intercept, slope).covariance(),
+        laps=len(told),
+    )
+
+
+def _shorter_until_better(
+    prior: Prior, told: Sequence[Lesson], at: tuple[float, float], doubt: float
+) -> tuple[float, float, float] | None:
+    """The next point and its loss; None if no step reduces the loss."""
+    aside, along = _bend(prior, told, *at).step()
+    size = hypot(aside, along)
+    scale = min(1.0, _LONGEST_STEP / size) if size else 0.0
+    while scale * size > _SETTLED:
+        there = at[0] + scale * aside, at[1] + scale * along
+        if (less := _doubt(prior, told, *there)) <= doubt:
+            return *there, less
+        scale /= 2
+    return None
+
+
+class _Bend(NamedTuple):
+    """The gradient of the loss (`down_*`) and its curvature."""
+
+    down_intercept: float
+    down_slope: float
+    both: float
+    mixed: float
+    slopes: float
+
+    def covariance(self) -> tuple[float, float, float]:
+        whole = self.both * self.slopes - self.mixed * self.mixed
+        return self.slopes / whole, -self.mixed / whole, self.both / whole
+
+    def step(self) -> tuple[float, float]:
+        one, mixed, other = self.covariance()
+        return (
+            one * self.down_intercept + mixed * self.down_slope,
+            mixed * self.down_intercept + other * self.down_slope,
+        )
+
+
+def _bend(prior: Prior, told: Sequence[Lesson], intercept: float, slope: float) -> _Bend:
+    tight, tighter = prior.intercept_sd**-2, prior.slope_sd**-2
+    down, tilt = -tight * intercept, -tighter * (slope - 1)
+    both, mixed, slopes = tight, 0.0, tighter
+    for logit, green, weight in told:
+        said = sigmoid(intercept + slope * logit)
+        off, curve = weight * (green - said), weight * said * (1 - said)
+        down, tilt = down + off, tilt + off * logit
+        both, mixed, slopes = both + curve, mixed + curve * logit, slopes + curve * logit * logit
+    return _Bend(down, tilt, both, mixed, slopes)
+
+
+def _doubt(prior: Prior, told: Sequence[Lesson], intercept: float, slope: float) -> float:
+    """The loss: minus the log-likelihood of these numbers."""
+    far = (intercept / prior.intercept_sd) ** 2 + ((slope - 1) / prior.slope_sd) ** 2
+    return far / 2 + sum(
+        weight * _surprise(-logit if green else logit)
+        for logit, green, weight in (
+            (intercept + slope * logit, green, weight) for logit, green, weight in told
+        )
+    )
+
+
+def _surprise(logit: float) -> float:
+    """log(1 + e^x), without overflow."""
+    return max(logit, 0.0) + log1p(exp(-abs(logit)))

@@ -1,0 +1,103 @@
+"""A gate's score, comparable between laps: the tests that pass, of the most it ever showed in this run.
+
+A command may run several tools (`npm test && tsc`). Each is a part with its own score, and the gate's
+score is their mean. A part that a lap did not reach keeps its earlier score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from untilgreen.core.values.model import ToolCount, Verdict
+from untilgreen.core.values.state import Lap, ToolRecord
+
+EARLIER = 50
+"""How many laps to go back for a part that was not reached."""
+MOST_FOR_RED = 0.999
+"""A failing gate never scores 1, whatever it reports."""
+
+
+class Rating(Struct, frozen=True, kw_only=True):
+    """How far a gate got, from 0 to 1, and how much is still wrong."""
+
+    score: float
+    failures: int
+    """Findings, or tests that did not pass where those are more: after a crash most of them did not run."""
+
+
+ToolRecords = Mapping[str, ToolRecord]
+
+
+def remembered(
+    known: dict[str, dict[str, ToolRecord]], verdicts: Mapping[str, Verdict]
+) -> dict[str, dict[str, ToolRecord]]:
+    """What each tool of each gate showed at most; the same object where these verdicts show nothing new."""
+    grown = known
+    for name, verdict in verdicts.items():
+        for count in verdict.tools:
+            before = grown.get(name, {}).get(count.tool)
+            after = _record(before or ToolRecord(), count, verdict.tools)
+            if after != before:
+                grown = {**grown, name: {**grown.get(name, {}), count.tool: after}}
+    return grown
+
+
+def _record(before: ToolRecord, count: ToolCount, tools: Iterable[ToolCount]) -> ToolRecord:
+    others = {each.tool for each in tools if each.tool != count.tool} if count.failed else set()
+    return ToolRecord(
+        most=max(before.most, count.total),
+        seen_passing=before.seen_passing or not count.failed,
+        beside=tuple(sorted({*before.beside, *others})),
+    )
+
+
+def rate(name: str, verdict: Verdict | None, tools: ToolRecords, earlier: Sequence[Lap] = ()) -> Rating:
+    """What one verdict is worth, given everything that its gate has shown; `earlier` are laps before it."""
+    if verdict is None or verdict.status == "skip":
+        return Rating(score=0.0, failures=0)
+    if verdict.status == "pass":
+        return Rating(score=1.0, failures=0)
+    tests = sum(record.most for record in tools.values())
+    if verdict.status == "error" or (tools and not verdict.tools):
+        return Rating(score=0.0, failures=max(verdict.count, tests))
+    if not tools:
+        return Rating(score=min(max(verdict.score, 0.0), MOST_FOR_RED), failures=verdict.count)
+    return _mean([_part(name, tool, verdict, record, earlier) for tool, record in tools.items()], verdict)
+
+
+def _mean(parts: Sequence[Rating], verdict: Verdict) -> Rating:
+    score = sum(part.score for part in parts) / len(parts)
+    failures = max(sum(part.failures for part in parts), verdict.count)
+    return Rating(score=min(score, MOST_FOR_RED), failures=failures)
+
+
+def _part(name: str, tool: str, verdict: Verdict, record: ToolRecord, earlier: Sequence[Lap]) -> Rating:
+    """One tool of the gate in one lap."""
+    count = next((each for each in verdict.tools if each.tool == tool), None)
+    if count is not None:
+        return _counted(count, record)
+    if record.most or record.seen_passing:  # it always prints, so it was not reached
+        return _as_before(name, tool, record, earlier)
+    red = {each.tool for each in verdict.tools if each.failed}
+    if red <= set(record.beside):  # those come before it, and stopped the command
+        return Rating(score=0.0, failures=0)
+    return Rating(score=1.0, failures=0)  # it comes before what failed, and prints nothing when it passes
+
+
+def _counted(count: ToolCount, record: ToolRecord) -> Rating:
+    if not record.most:
+        return Rating(score=0.0 if count.failed else 1.0, failures=count.failed)
+    return Rating(
+        score=min(count.passed / record.most, 1.0), failures=max(record.most - count.passed, count.failed)
+    )
+
+
+def _as_before(name: str, tool: str, record: ToolRecord, earlier: Sequence[Lap]) -> Rating:
+    for lap in reversed(earlier[-EARLIER:]):
+        before = lap.verdicts.get(name)
+        count = next((each for each in before.tools if each.tool == tool), None) if before else None
+        if count is not None:
+            return _counted(count, record)
+    return Rating(score=0.0, failures=record.most)

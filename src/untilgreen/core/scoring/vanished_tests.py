@@ -1,0 +1,50 @@
+"""A pass that shows far fewer tests than its gate ever did is not believed: the tests may not have run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from untilgreen.core.scoring.gate_scores import ToolRecords
+from untilgreen.core.values.model import Finding, GateSpec, Verdict
+from untilgreen.core.values.units import several
+
+FEWER_TESTS = "fewer tests"
+"""How the id of the finding begins."""
+SHARE = 0.5
+"""A pass must show more than this share of the most tests that its gate showed before."""
+FEWEST = 4
+"""Of smaller suites, only those are missed that show no test at all."""
+
+
+def believed(known: ToolRecords, gate: GateSpec, verdict: Verdict) -> Verdict:
+    """The verdict as it is, or red with a finding for each tool that showed its tests before."""
+    if verdict.status != "pass" or gate.options.get("believe") == "exit-code":
+        return verdict
+    findings = tuple(_vanished(known, verdict))
+    return replace(verdict, status="fail", score=0.0, findings=findings) if findings else verdict
+
+
+def doubted(verdict: Verdict) -> bool:
+    """Whether the gate passed and was not believed."""
+    return verdict.status == "fail" and any(each.id.startswith(FEWER_TESTS) for each in verdict.findings)
+
+
+def _vanished(known: ToolRecords, verdict: Verdict) -> Iterator[Finding]:
+    shown = {count.tool: count for count in verdict.tools}
+    if sum(count.total for count in shown.values()) > SHARE * sum(record.most for record in known.values()):
+        return  # another tool may report the same tests now
+    for tool, record in known.items():
+        count = shown.get(tool)
+        now = count.total if count else 0
+        enough = now > SHARE * record.most or (now and record.most < FEWEST)
+        if enough or not record.most or (count and count.uncounted):
+            continue
+        told = several(now, "test") if count else "no output from it"
+        before = several(record.most, "test")
+        yield Finding(
+            id=f"{FEWER_TESTS}: {tool}",
+            message=f"exit code 0, but {told}, where {tool} reported {before} before. "
+            'Restore the tests, or set believe = "exit-code" on the gate if fewer are expected.',
+        )

@@ -1,0 +1,19 @@
+"""The value types that everything else uses: plan, events, state, decisions, limits.
+
+model          What is wanted (plan, gates, agents), what was done (reply), and what was found (verdict).
+limits         Hard limits: no strategy starts a lap beyond them.
+decision       What a strategy may answer after a lap: continue, finish, or ask a person.
+rules          The two contracts for code that judges a run: detectors report, strategies decide.
+events         What can happen to a run, in the past tense; the journal is a list of these.
+state          What is known about a run: the fold of its journal; never saved, never changed in place.
+run_row        A run as a list shows it.
+fleet_view     A fleet as a person sees it: workers, queues, who drives what, limits, takeovers.
+driver         Who drives a run: which process, on which machine.
+fingerprint    Whether two texts say the same: exactly, after normalising, or nearly, by a sketch.
+signature      A short, recognisable name for an output, such as `error:TypeError-null-auth.ts`.
+units          Durations, counts and money as people write them.
+option_checks  Checks options and keys against their types, with messages that say what is allowed.
+secrets        What must never be written down: values of secret variables, and known kinds of tokens.
+
+In: every other room. Out: nothing but `untilgreen.errors`.
+"""

@@ -1,0 +1,305 @@
+"""What is wanted (plan, gates, agents), what was done (reply), and what was found (verdict)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+from untilgreen.core.values.fingerprint import output_fingerprint
+from untilgreen.core.values.limits import Limits
+
+Status = Literal["pass", "fail", "error", "skip"]
+OnFail = Literal["iterate", "stop", "ask"]
+When = Literal["always", "changed", "claimed"]
+Wait = Literal["default", "forever"]
+"""How long a question waits for an answer: for a while, then its default is taken; or forever."""
+Permissions = Literal["gates", "all"]
+"""What an agent may do without asking: edit files and run what the gates run, or everything."""
+ErrorClass = Literal[
+    "crash",
+    "timeout",
+    "stalled",
+    "interrupted",
+    "rate_limited",
+    "quota",
+    "auth",
+    "network",
+    "permission",
+    "question",
+]
+NO_SANDBOX, BWRAP = "none", "bwrap"
+CONTAINERS = ("docker", "podman")
+IN_PLACE, WORKTREE = "in-place", "worktree"
+"""Where a run works: among the user's files, or in its own directory."""
+ADAPTIVE = "adaptive"
+"""The strategy that learns."""
+CLAIM_GATE = "claim"
+INTEGRITY_GATE = "integrity"
+APPROVAL_GATE = "approval"
+JUDGE_GATE = "judge"
+SILENT = "exit code "
+"""How the id of a finding begins when a command failed and printed nothing: that compares as nothing."""
+ASKS_A_PERSON = frozenset({JUDGE_GATE, APPROVAL_GATE})
+"""Gate kinds that must be asked even when everything else is green from the start."""
+REMEMBERS = frozenset({JUDGE_GATE, "ci"})
+"""Gate kinds that cost time or money, so their verdict is reused until the files change."""
+NOT_OF_FILES_ALONE = REMEMBERS | {APPROVAL_GATE, INTEGRITY_GATE, CLAIM_GATE}
+"""Gate kinds that may judge the same files differently without being flaky."""
+
+
+class Outcome(StrEnum):
+    """How a run ended."""
+
+    CONVERGED = "converged"
+    ACCEPTED = "accepted"
+    CLAIMED = "claimed"
+    EXHAUSTED = "exhausted"
+    STUCK = "stuck"
+    BLOCKED = "blocked"
+    CANCELLED = "cancelled"
+    CRASHED = "crashed"
+
+    @property
+    def good(self) -> bool:
+        """Whether the run reached what it was for."""
+        return self in (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED)
+
+
+class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One finding of a gate; its id stays the same until it is fixed."""
+
+    id: str
+    message: str = ""
+    file: str | None = None
+    line: int | None = None
+
+
+class ToolCount(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one tool counted in a gate's output or report; a gate may run several."""
+
+    tool: str
+    passed: int = 0
+    failed: int = 0
+    total: int = 0
+    """Tests that could pass: those never reached included, skipped ones left out. 0 for a linter."""
+    uncounted: bool = False
+    """The tool ran its tests to the end and says how many only when one fails, as gradle does."""
+
+
+class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one gate concluded about one state of the workspace."""
+
+    status: Status
+    score: float = 0.0
+    findings: tuple[Finding, ...] = ()
+    tools: tuple[ToolCount, ...] = ()
+    """What each recognised tool counted, whether the gate passed or not."""
+    more: int = 0
+    """Findings left out to keep the event small; `digest` stands for all of them."""
+    digest: str = ""
+    """Fingerprint of every finding, or of the normalised output if there are none."""
+    sketch: tuple[int, ...] = ()
+    """For comparing outputs that name no finding."""
+    excerpt: str = ""
+    """Head and tail of the output."""
+    output: str | None = None
+    """Where the whole output is, relative to the run's folder."""
+    duration: float = 0.0
+    flaky: bool = False
+    """Went from red to green, or back, while no file changed."""
+
+    @property
+    def count(self) -> int:
+        """How many findings there are, including those left out; a bare failure is one."""
+        if self.status in ("pass", "skip"):
+            return 0
+        return len(self.findings) + self.more or 1
+
+    def failing(self, gate: str) -> frozenset[str]:
+        """The findings as ids that can be compared from lap to lap."""
+        if self.status in ("pass", "skip"):
+            return frozenset()
+        ids = {f"{gate}: {finding.id}" for finding in self.findings}
+        if self.more or not ids:
+            ids.add(f"{gate}: #{self.digest or output_fingerprint(self.excerpt)}")
+        return frozenset(ids)
+
+
+class GateSpec(Struct, frozen=True, kw_only=True):
+    """One gate: which check, and what follows from its verdict."""
+
+    name: str
+    kind: str = "command"
+    origin: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    required: bool = True
+    stage: int = 1
+    on_fail: OnFail = "iterate"
+    when: When = "always"
+    timeout: float | None = 600.0
+    retries: int = 0
+    max_attempts: int | None = None
+    shown_as: str = ""
+    """How the brief shows it: for most gates, the command."""
+
+
+class PartSpec(Struct, frozen=True, kw_only=True):
+    """A strategy, detector, agent or notifier by name, where it came from, and its options."""
+
+    name: str
+    use: str = ""
+    """The plugin behind the name, where the two differ."""
+    origin: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+class Moment(Struct, frozen=True, kw_only=True):
+    """A point in time on a named clock; times on different clocks can't be compared."""
+
+    clock: str
+    seconds: float
+
+    def before(self, other: Moment | None) -> bool:
+        """Whether it was certainly earlier."""
+        return other is not None and self.clock == other.clock and self.seconds < other.seconds
+
+
+class SandboxSpec(Struct, frozen=True, kw_only=True):
+    """What agents and gates can reach, no matter what they try."""
+
+    mode: Literal["none", "bwrap", "docker", "podman"] = "none"
+    image: str = ""
+    """The image of the containers that docker or podman makes."""
+    network: Literal["all", "agents", "none"] = "all"
+    """Who may use the network beyond a private loopback: everybody, agents but not gates, or nobody."""
+    env: tuple[str, ...] = ()
+    """Names of variables that are passed in beside the usual ones; `*` matches any ending."""
+    read: tuple[str, ...] = ()
+    """Paths in the home directory, or in another hidden place, that are shown."""
+    write: tuple[str, ...] = ()
+    """Paths that may be written beside the workspace."""
+    disk: int | str | None = None
+    """Bytes that an agent or a gate may write to the disk, and that each empty directory may hold."""
+    memory: int | str | None = None
+    """Bytes of memory that an agent or a gate may use; for all of its processes where there is cgroup v2."""
+    processes: int = 8192
+    """Processes and threads that an agent or a gate may have at a time."""
+    as_root: bool = False
+    """Whether a driver that is root may use a sandbox, which protects less then."""
+
+
+class Promise(Struct, frozen=True, kw_only=True):
+    """What the agent writes to claim that it is done, and from which lap on it counts."""
+
+    text: str = "DONE"
+    min: int = 1
+    tokens: bool = False
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """A resolved spec: everything a run needs to be driven from any machine.
+
+    Written in full, defaults included, so that a later version with other defaults changes no old run.
+    """
+
+    task: str
+    gates: tuple[GateSpec, ...] = ()
+    agents: tuple[PartSpec, ...] = (PartSpec(name="agent"),)
+    strategy: PartSpec = PartSpec(name="hybrid")
+    detectors: tuple[PartSpec, ...] = ()
+    remedies: tuple[str, ...] = ()
+    notify: tuple[PartSpec, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    promise: Promise | None = None
+    session: Literal["fresh", "continue"] = "fresh"
+    permissions: Permissions = "gates"
+    leave: Literal["best", "last"] = "best"
+    on_interrupt: Literal["keep", "rewind"] = "keep"
+    wait: Wait = "default"
+    baseline: bool = True
+    labels: dict[str, str] = field(default_factory=dict)
+    workspace: dict[str, Any] = field(default_factory=dict)
+    sandbox: SandboxSpec = SandboxSpec()
+    template: str = ""
+    """What a session is told, with placeholders; empty is the built-in one."""
+
+    @property
+    def title(self) -> str:
+        """The task's first line, short enough for a list."""
+        first = next((line.strip() for line in self.task.splitlines() if line.strip()), "(no task)")
+        return first if len(first) <= 72 else first[:71] + "…"
+
+    def gate(self, name: str) -> GateSpec:
+        """The gate of that name."""
+        return next(gate for gate in self.gates if gate.name == name)
+
+    def agent_names(self) -> tuple[str, ...]:
+        """The agents in their fallback order."""
+        return tuple(agent.name for agent in self.agents)
+
+
+def learns(plan: Plan) -> bool:
+    """Whether its strategy decides by what earlier runs taught."""
+    return (plan.strategy.use or plan.strategy.name) == ADAPTIVE
+
+
+class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a turn used; `source` says where the cost comes from."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None
+    source: Literal["reported", "priced", "unknown"] = "unknown"
+
+    @property
+    def tokens(self) -> int | None:
+        """Input and output together; None if nobody counted them."""
+        return self.input_tokens + self.output_tokens or None
+
+
+class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything an agent returns from one turn; no error means that the turn itself went well."""
+
+    text: str = ""
+    """The last text the agent itself wrote in this turn."""
+    error: ErrorClass | None = None
+    detail: str = ""
+    usage: Usage = Usage()
+    total: Usage | None = None
+    """What the whole session has used so far, for agents that report totals."""
+    session: str | None = None
+    retry_at: float | None = None
+    denied: tuple[str, ...] = ()
+    """Tools or commands that the agent was not allowed to use."""
+    exit_code: int | None = None
+    """How the agent's process ended, where it was one."""
+    size: int = 0
+    """Characters of the whole text, where `text` was cut to fit an event."""
+    digest: str = ""
+    sketch: tuple[int, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the turn itself went well; says nothing about the work."""
+        return self.error is None
+
+
+class Change(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One path that a turn changed."""
+
+    path: str
+    status: Literal["added", "modified", "deleted"] = "modified"
+
+
+class Spent(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the run has used so far, including attempts that did not count as laps."""
+
+    tokens: int | None = 0
+    """None if turns were taken and nobody counted their tokens."""
+    cost: float | None = 0.0
+    """None if turns were taken and no cost of any is known."""
+    unpriced: int = 0
+    """Turns whose cost is unknown."""

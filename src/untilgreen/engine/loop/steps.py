@@ -1,0 +1,254 @@
+"""Does a step: one case for each, through a port, and records what happened."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Protocol, assert_never
+
+import anyio
+
+from untilgreen.core.briefing.brief import Brief
+from untilgreen.core.briefing.claims import claimed
+from untilgreen.core.briefing.excerpt import kept_reply, sound
+from untilgreen.core.loop.decide import decide
+from untilgreen.core.loop.step import (
+    AwaitAnswer,
+    AwaitResume,
+    AwaitTurn,
+    CheckGates,
+    Conclude,
+    Decide,
+    Halt,
+    Restore,
+    Step,
+    TakeDefault,
+    TakeSnapshot,
+    TryRemedy,
+    Wait,
+    Work,
+)
+from untilgreen.core.values.events import (
+    BY_DEFAULT,
+    Answered,
+    BriefOffered,
+    Event,
+    GateChecked,
+    Halted,
+    Paused,
+    RemedyTried,
+    Restored,
+    Resumed,
+    RunFinished,
+    SnapshotTaken,
+    TurnEnded,
+)
+from untilgreen.core.values.limits import seconds_left, silence
+from untilgreen.core.values.model import Change, Reply, Verdict
+from untilgreen.core.values.state import RunState
+from untilgreen.core.values.units import show_duration
+from untilgreen.crash_points import passing
+from untilgreen.engine.loop.head_moves import committed
+from untilgreen.engine.loop.outside_changes import saved_between_turns
+from untilgreen.engine.loop.parts import Parts
+from untilgreen.engine.loop.seat import Seat
+from untilgreen.engine.loop.stages import check_stage
+from untilgreen.engine.wiring.redaction import without_secrets
+from untilgreen.errors import AgentUnavailable
+from untilgreen.ports import BeginsWithTheRun, TurnContext
+from untilgreen.process import boot_clock
+
+MOST_CHANGES = 200
+OUT_OF_TIME = "the gates used up the hook's time limit"
+
+
+class Driver(Protocol):
+    """What a step needs of the runner."""
+
+    parts: Parts
+    seat: Seat
+
+    @property
+    def state(self) -> RunState:
+        """What is known now."""
+
+    async def record(self, event: Event) -> None:
+        """Record an event."""
+
+
+async def perform(step: Step, driver: Driver) -> None:
+    """Do the step and record the result."""
+    passing("step", "before", type(step).__name__)
+    try:
+        await _perform(step, driver)
+    finally:  # even where its last verdict makes the rest of it needless
+        passing("step", "after", type(step).__name__)
+
+
+async def _perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case per step
+    now = driver.parts.clock.now
+    match step:
+        case TakeSnapshot():
+            await _snapshot(step, driver)
+        case Work():
+            await _work(step, driver)
+        case CheckGates(lap=lap, gates=gates):
+
+            async def judged(gate: str, verdict: Verdict) -> None:
+                await driver.record(GateChecked(at=now(), lap=lap, gate=gate, verdict=verdict))
+
+            await check_stage(driver.state, gates, driver.parts, judged)
+        case Decide():
+            await driver.record(decide(driver.state, driver.parts.policy, now()))
+        case TryRemedy(lap=lap, rung=rung):
+            await driver.record(RemedyTried(at=now(), lap=lap, rung=rung))
+        case Restore(lap=lap, snapshot=snapshot, why=why, whole=whole):
+            workspace, state = driver.parts.workspace, driver.state
+            if whole:
+                done = await workspace.restore(snapshot, None)
+            else:
+                spare = await saved_between_turns(state, snapshot, workspace)
+                done = await workspace.restore(snapshot, state.tree, spare)
+            await driver.record(
+                Restored(
+                    at=now(),
+                    lap=lap,
+                    snapshot=snapshot,
+                    before=done.before,
+                    kept=tuple(map(sound, done.kept[:MOST_CHANGES])),
+                    why=why,
+                )
+            )
+        case AwaitAnswer(until=until):
+            await _until(until, driver)
+            asked = driver.state.asked
+            await driver.record(Answered(at=now(), choice=asked.default if asked else "", by=BY_DEFAULT))
+        case TakeDefault(choice=choice):
+            await driver.record(Answered(at=now(), choice=choice, by=BY_DEFAULT))
+        case AwaitResume() | AwaitTurn():
+            await _until(None, driver)
+        case Wait(until=until):
+            await _until(until, driver)
+            await driver.record(Resumed(at=now()))
+        case Halt():
+            return
+        case Conclude():
+            await _conclude(step, driver)
+        case _:
+            assert_never(step)
+
+
+async def _snapshot(step: TakeSnapshot, driver: Driver) -> None:
+    workspace, lap = driver.parts.workspace, driver.state.open
+    if step.phase == "base" and step.lap == 1:
+        for gate in driver.parts.gates.values():
+            if isinstance(gate, BeginsWithTheRun):
+                await gate.begin()
+    snapshot = await workspace.snapshot(_label(step, driver.state))
+    changes: tuple[Change, ...] = ()
+    if step.phase == "turn" and lap is not None and lap.base not in (None, snapshot):
+        changes = tuple(await workspace.changes(lap.base or "", snapshot))
+        changes = tuple(Change(path=sound(each.path), status=each.status) for each in changes)
+    head, commits = await committed(step, driver.state, driver.parts.history)
+    await driver.record(
+        SnapshotTaken(
+            at=driver.parts.clock.now(),
+            lap=step.lap,
+            phase=step.phase,
+            snapshot=snapshot,
+            changes=changes[:MOST_CHANGES],
+            more=max(0, len(changes) - MOST_CHANGES),
+            head=head,
+            commits=commits,
+        )
+    )
+
+
+def _label(step: TakeSnapshot, state: RunState) -> str:
+    """A lap begins with what the one before left; only if that changed, another snapshot is needed."""
+    if step.phase in ("turn", "confirm"):
+        return str(step.lap)
+    if step.phase == "base" and state.snapshot_of(step.lap - 1) is not None:
+        return str(step.lap - 1)
+    return f"{step.lap}-{step.phase}"
+
+
+async def _work(step: Work, driver: Driver) -> None:
+    """The agent's turn: what it was told is recorded before it starts, what came back when it ends."""
+    parts = driver.parts
+    if parts.late():
+        await driver.record(Paused(at=parts.clock.now(), reason=OUT_OF_TIME))
+        return
+    brief = await _offer(step, driver)
+    if driver.seat.session is not None:  # it works by itself, and its stop hook says when it is done
+        return
+    try:
+        reply = await _turn(step, driver, brief)
+    except AgentUnavailable as error:
+        await driver.record(Halted(at=parts.clock.now(), cause="agent", detail=str(error)))
+        return
+    promise = driver.state.plan.promise
+    claim = promise is not None and claimed(reply.text, brief.text, promise)
+    await driver.record(TurnEnded(at=parts.clock.now(), lap=step.lap, reply=kept_reply(reply), claim=claim))
+
+
+async def _offer(step: Work, driver: Driver) -> Brief:
+    parts, seat, brief = driver.parts, driver.seat, driver.parts.compose(driver.state)
+    parts.files.keep_brief(step.lap, step.attempt, brief.text)
+    await driver.record(
+        BriefOffered(
+            at=parts.clock.now(),
+            lap=step.lap,
+            agent=step.agent,
+            session=seat.session or brief.session,
+            seat=seat.name,
+            digest=blake2b(brief.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(),
+            size=len(brief.text),
+            own_turn=seat.own_turn,
+            moment=boot_clock.now() if seat.session is not None else None,
+        )
+    )
+    return brief
+
+
+async def _turn(step: Work, driver: Driver, brief: Brief) -> Reply:
+    parts, seconds = driver.parts, seconds_left(driver.state)
+    agent = parts.agents[step.agent]
+    context = TurnContext(
+        root=parts.workspace.root,
+        seconds=seconds,
+        silence=silence(driver.state.plan.limits, streams=getattr(agent, "streams", False)),
+        env={**parts.agent_env, **parts.turn_env(driver.state)},
+        report=lambda activity: parts.files.report(
+            step.lap, step.attempt, without_secrets(activity, parts.secrets)
+        ),
+        transcript=parts.files.transcript(step.lap, step.attempt),
+        tree=parts.files.tree("turn"),
+        sandbox=parts.enclosure.agents,
+    )
+    with anyio.move_on_after(seconds):
+        return await agent.work(brief, context)
+    return Reply(error="timeout", detail=f"ended after {show_duration(seconds)}, its time limit")
+
+
+async def _until(moment: float | None, driver: Driver) -> None:
+    """Wait until a time, or until this step is no longer wanted."""
+    if moment is None:
+        await anyio.sleep_forever()
+    else:
+        await driver.parts.clock.sleep_until(moment)
+
+
+async def _conclude(step: Conclude, driver: Driver) -> None:
+    best = driver.state.best
+    commit = await driver.parts.deliver(driver.state, step)
+    await driver.record(
+        RunFinished(
+            at=driver.parts.clock.now(),
+            outcome=step.outcome,
+            reason=step.reason,
+            best=best.lap if best else None,
+            best_snapshot=best.snapshot if best else None,
+            final_snapshot=driver.state.tree,
+            commit=commit,
+        )
+    )

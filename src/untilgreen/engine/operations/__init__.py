@@ -1,0 +1,16 @@
+"""What people do with runs besides driving them: check, verify, apply, fork, prune, doctor.
+
+check       The gates alone, on the current files, without an agent and without a run.
+try_gates   Runs each gate that `init` proposes once, so that a spec begins with gates that work.
+worst_case  The most that a run can cost, from its limits alone.
+doctor      Whether this machine and directory are ready for a run, with a fix for each problem.
+verify      Whether a run's result still holds: its journal is intact, its gates give the same verdicts.
+apply       Merges the result of a run into the user's files, on top of what changed there since.
+fork        Makes a new run from another one: its plan, with changes, from the files of a lap.
+prune       Removes old runs: their snapshots, worktree, branch and, last of all, their folder.
+caller      Which run a command comes from, even if its agent hid every trace of that.
+
+In: a record and what a person wants done with it; from the surfaces.
+Out: a value that says what
+became of it. It imports every other room of the engine.
+"""

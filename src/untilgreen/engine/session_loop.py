@@ -1,0 +1,294 @@
+"""A run in an agent's session: start it, continue it, pass on what happens there, inspect it.
+
+No process of ours runs while the agent works. Each call takes the run's lock, does what is due, and ends;
+the state that it returns says what to tell the session.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import suppress
+from pathlib import Path
+from time import time
+
+import anyio
+from msgspec import Struct
+from msgspec.structs import replace
+
+from untilgreen.core.briefing.brief import Brief, compose
+from untilgreen.core.loop.receive import Answer, Cancel
+from untilgreen.core.loop.session_arrivals import FromASession, Go, Left, Take, TookOver
+from untilgreen.core.values.events import BriefOffered, Event
+from untilgreen.core.values.state import RunState
+from untilgreen.engine.driving import sending
+from untilgreen.engine.driving.conclude import conclude
+from untilgreen.engine.driving.drive import DriveOptions, drive
+from untilgreen.engine.driving.start import start
+from untilgreen.engine.loop.seat import in_session
+from untilgreen.engine.operations.prune import discard
+from untilgreen.engine.session_plan import Wish, session_plan
+from untilgreen.engine.store import lock
+from untilgreen.engine.store.folder_record import FolderRecord
+from untilgreen.engine.store.notes import session_notes
+from untilgreen.engine.store.notes.session_notes import Note
+from untilgreen.engine.store.reading import state_of
+from untilgreen.engine.store.runs import Store
+from untilgreen.engine.worktree import setup
+from untilgreen.engine.worktree.premises import Known, LocalPremises
+from untilgreen.errors import ArrivalRefused, JournalError, JournalLocked, UserError, WorkspaceNotReady
+from untilgreen.process.tree_note import GRACE_SECONDS
+
+LOOK_SECONDS = 0.05
+
+
+class SessionRun(Struct, frozen=True, kw_only=True):
+    """A session's run and its state."""
+
+    note: Note
+    record: FolderRecord
+    state: RunState
+    warnings: tuple[str, ...] = ()
+    """What a person should know about it."""
+    brief: Brief | None = None
+    """The brief that this call offered, if any."""
+
+    @property
+    def out(self) -> Brief | None:
+        """The brief that the session works on."""
+        lap = self.state.open
+        if lap is None or not lap.in_session:
+            return None
+        return compose(replace(self.state, notes_told=lap.notes_from))
+
+
+async def begin(wish: Wish, store: Store, *, seconds: float | None = None) -> SessionRun:
+    """Start a run in a session and offer its first brief."""
+    if not wish.session.strip():
+        raise UserError("A loop belongs to a session, and none was named. Name it with --session ID.")
+    known = Known()
+    planned = session_plan(wish, store)
+    plan, warned = planned.plan, list(planned.warnings)
+    await _make_room(wish, store)
+    await _free_directory(wish, store, known)
+    record = await start(plan, store, known, warn=warned.append, in_session=True)
+    top = await setup.top_of(plan, record.scratch, known.repositories)
+    note = Note(session=wish.session, agent=wish.agent, run=record.id, top=str(top.resolve()))
+    try:
+        session_notes.write(store, session_notes.seen(note, wish.transcript))
+        premises = LocalPremises(store, known, warn=warned.append)
+        options = DriveOptions(objects=planned.objects, seconds=seconds, warn=warned.append)
+        session_run = await _until_next_brief(note, store, premises, options, own_turn=True)
+        return replace(session_run, warnings=tuple(warned))
+    except WorkspaceNotReady:
+        session_notes.remove(store, wish.session)
+        await discard(record)
+        raise
+
+
+async def go(session: str, store: Store, *, by: str = "", seconds: float | None = None) -> SessionRun:
+    """Offer the lap that waits, in a turn that a person began."""
+    session_run = await found(store, session)
+    if session_run is None:
+        raise UserError(no_loop(f"in session {session!r}"))
+    arrival = Go(at=time(), by=by, session=session)
+    return await _continued(session_run.note, store, arrival, own_turn=True, seconds=seconds)
+
+
+async def answer(
+    session: str,
+    choice: str,
+    argument: str | None,
+    store: Store,
+    *,
+    by: str = "",
+    seconds: float | None = None,
+) -> SessionRun:
+    """Answer the question of a session's run, and continue."""
+    session_run = await found(store, session)
+    if session_run is None:
+        raise UserError(no_loop(f"in session {session!r}"))
+    reply = Answer(at=time(), by=by, choice=choice, argument=argument)
+    if refused := await sending.deliver(session_run.record, reply):
+        raise UserError(refused)
+    return await go(session, store, by=by, seconds=seconds)
+
+
+async def adopt(
+    run: FolderRecord,
+    session: str,
+    agent: str,
+    store: Store,
+    *,
+    take: bool = False,
+    seconds: float | None = None,
+) -> SessionRun:
+    """Continue a run in a session that was driven elsewhere."""
+    state = await state_of(run)
+    if state.outcome is not None:
+        raise UserError(f"Run {run.id} has ended: {state.outcome}. Start another one.")
+    if state.open is not None and state.open.in_session and state.session != session:
+        if not take and not session_notes.is_left(store, state.session or ""):
+            raise UserError(
+                f"Run {run.id} is in progress in session {state.session}. Continue there, "
+                f"or take it over with `/untilgreen resume {run.id} --take`."
+            )
+        await sending.deliver(run, Take(at=time()))
+        session_notes.remove(store, state.session or "")
+    known = session_notes.find(store, session)
+    if known is not None and known.run != run.id and not _over(await found(store, session)):
+        raise UserError(f"This session already has run {known.run}. Cancel that first.")
+    top = await setup.top_of(state.plan, run.scratch)
+    note = Note(session=session, agent=agent, run=run.id, top=str(top.resolve()))
+    session_notes.write(store, note)
+    try:
+        arrival = Go(at=time(), session=session)
+        return await _continued(note, store, arrival, own_turn=True, seconds=seconds)
+    except (WorkspaceNotReady, JournalLocked):
+        session_notes.remove(store, session)
+        raise
+
+
+async def hear(
+    note: Note, store: Store, arrival: FromASession, *, seconds: float | None = None
+) -> SessionRun:
+    """Take an arrival from a hook once the current driver is done, and do what is due."""
+    if isinstance(arrival, TookOver | Left):
+        return await _noticed(note, store, arrival)
+    while True:
+        with suppress(JournalLocked):
+            return await _continued(note, store, arrival, own_turn=False, seconds=seconds)
+        await anyio.sleep(LOOK_SECONDS)
+
+
+async def _noticed(note: Note, store: Store, arrival: TookOver | Left) -> SessionRun:
+    """A person who took over, or left, waits for no gates: those of a dead hook are ended.
+
+    Those of a living hook continue, and their verdicts wait for `go`.
+    """
+    record = store.record(note.run)
+    refused = await sending.deliver(record, arrival)
+    with suppress(JournalLocked):
+        async with record.hold(lock.this_process(time())):
+            await record.scratch.clear_up(GRACE_SECONDS)
+    if refused:
+        raise ArrivalRefused(refused)
+    return SessionRun(note=note, record=record, state=await state_of(record))
+
+
+async def _continued(
+    note: Note, store: Store, first: FromASession, *, own_turn: bool, seconds: float | None
+) -> SessionRun:
+    warned: list[str] = []
+    premises = LocalPremises(store, warn=warned.append)
+    options = DriveOptions(first=first, seconds=seconds, warn=warned.append)
+    session_run = await _until_next_brief(note, store, premises, options, own_turn=own_turn)
+    return replace(session_run, warnings=tuple(warned))
+
+
+async def _until_next_brief(
+    note: Note, store: Store, premises: LocalPremises, options: DriveOptions, *, own_turn: bool
+) -> SessionRun:
+    """Do what is due until the session has to work, or the run is over."""
+    record, seat = store.record(note.run), in_session(note.session, own_turn=own_turn)
+    heard: list[Event] = []
+    offered: list[Brief] = []
+
+    def composed(state: RunState) -> Brief:
+        offered.append(compose(state))
+        return offered[-1]
+
+    options = dataclasses.replace(
+        options, listeners=(lambda event, _: heard.append(event),), compose=composed, signals=True
+    )
+    try:
+        state = await drive(record, premises, seat, options)
+    except ArrivalRefused:
+        known = await state_of(record)
+        if known.ending is None or known.outcome is not None:
+            raise
+        again = dataclasses.replace(options, first=None)
+        state = await drive(record, premises, seat, again)  # a hook that died left nothing but the end to do
+    brief = offered[-1] if any(isinstance(event, BriefOffered) for event in heard) else None
+    return settled(store, SessionRun(note=note, record=record, state=state, brief=brief))
+
+
+async def cancel(session: str, store: Store, *, by: str = "") -> SessionRun | None:
+    """End the run of a session; None if it has none."""
+    try:
+        session_run = await found(store, session)
+    except JournalError:  # what can't be read can't be ended; the session is free again
+        session_notes.remove(store, session)
+        raise
+    if session_run is None or _over(session_run):
+        session_notes.remove(store, session)
+        return None
+    await sending.deliver(session_run.record, Cancel(at=time(), by=by, reason="cancelled in its session"))
+    await conclude(session_run.record, LocalPremises(store))
+    return settled(store, replace(session_run, state=await state_of(session_run.record)))
+
+
+async def found_in(store: Store, directory: Path) -> SessionRun | None:
+    """The run of the session that works in a directory; None if there is none."""
+    repository = await Known().repositories.find(directory)
+    top = str((repository.top if repository else directory).resolve())
+    for note in session_notes.notes(store):
+        if note.top == top and (session_run := await found(store, note.session)) and not _over(session_run):
+            return session_run
+    return None
+
+
+async def found(store: Store, session: str) -> SessionRun | None:
+    """The run of a session and its state; None if it has none."""
+    note = session_notes.find(store, session)
+    if note is None:
+        return None
+    record = store.record(note.run)
+    if not record.complete:
+        session_notes.remove(store, session)
+        return None
+    return SessionRun(note=note, record=record, state=await state_of(record))
+
+
+def settled(store: Store, session_run: SessionRun) -> SessionRun:
+    """Remove the note of a run that is over."""
+    if _over(session_run):
+        session_notes.remove(store, session_run.note.session)
+    return session_run
+
+
+def no_loop(where: str) -> str:
+    """The error for a session or a directory without a run."""
+    return f"No loop is active {where}. Start one with /ralph, or `untilgreen session start`."
+
+
+def _over(session_run: SessionRun | None) -> bool:
+    return session_run is None or session_run.state.outcome is not None
+
+
+async def _free_directory(wish: Wish, store: Store, known: Known) -> None:
+    """Another session that works here keeps the directory, unless it is abandoned or a person takes over."""
+    repository = await known.repositories.find(wish.directory)
+    top = repository.top if repository else wish.directory
+    for note in session_notes.holders(top, store):
+        if not wish.take:
+            raise WorkspaceNotReady(
+                f"Run {note.run} works in {note.top!r}, in the {note.agent} session {note.session}. "
+                f"Add --take to take the directory over, or end that run with `untilgreen cancel {note.run}`."
+            )
+        await sending.deliver(store.record(note.run), Take(at=time()))
+
+
+async def _make_room(wish: Wish, store: Store) -> None:
+    """A session can have one run: an open one is an error, unless it is to be replaced."""
+    before = await found(store, wish.session)
+    if before is None or _over(before):
+        return
+    await discard(before.record)
+    if not before.record.complete:  # a start that died before anything was done
+        return
+    if not wish.replace:
+        raise UserError(
+            f"This session already has run {before.note.run} ({before.state.plan.title}). "
+            "End it with /cancel-ralph, or add --replace."
+        )
+    await cancel(wish.session, store, by="replaced")

@@ -1,0 +1,20 @@
+"""What is stored about runs on this disk: the record of each, scratch, sessions, trust.
+
+runs           All runs of one state directory, outside the workspace and out of the agent's reach.
+run_ids        The ids of runs: sorted by start time, easy to type.
+run_folder     The folder of one run: where its parts are, and whose run it is.
+folder_record  The record of a run on this disk: a file of lines, a lock, commands as files.
+reading        Reading a run's journal, and the status of the run in one word.
+lock           One driver for a run: a lock that the system takes back when its owner dies.
+inbox          Commands as files: the driver of a run finds them, and the sender gets an answer.
+activity_log   What agents showed while they worked: lines for each lap, read from any offset.
+scratch        What only this machine needs to drive a run: notes of processes, the private index.
+artifacts      What a run keeps beside its journal, and who watches the agent while it works.
+hub            One run for any number of followers: its journal is read and folded once.
+catalogue      What a list shows of each run, cached, so that long lists need not read every journal.
+notes/         What this machine notes about all runs: sessions, trusted spec files, lessons.
+atomic_file    Writes a file completely or not at all, readable by its owner only.
+
+In: events, commands and files of runs; from every other room of the engine and from the surfaces.
+Out: records and states. It imports journal, process and wiring, and no room above it.
+"""

@@ -1,0 +1,157 @@
+"""One driver for a run: a lock that the system takes back when its owner dies, however it dies.
+
+The lock file stays where it is: removing it would let two processes lock two files of one name. Its text
+says who holds it, for people; only the lock itself decides. Python keeps the descriptor from child
+processes, so an agent that outlives its driver does not hold the run.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from untilgreen.core.values.driver import Driver
+from untilgreen.errors import JournalError, JournalLocked, RunGone
+from untilgreen.journal.fsync import read_regular
+from untilgreen.process.flock import is_free, lock
+
+PATIENCE_SECONDS = 20.0
+"""How long a driver waits for a nameless holder of the lock, which is done in a moment."""
+LOOK_SECONDS = 0.01
+_TRIES = 20_000
+
+
+class _Owner(Struct, frozen=True, kw_only=True):
+    """The process that drives a run, as noted in the lock file."""
+
+    pid: int
+    host: str
+    since: str
+
+
+def this_process(now: float) -> Driver:
+    """The note about this process."""
+    since = datetime.fromtimestamp(now, UTC).astimezone().isoformat(" ", "seconds")
+    return Driver(place=platform.node(), pid=os.getpid(), since=since)
+
+
+@contextmanager
+def hold(path: Path, *, run: str, driver: Driver) -> Iterator[None]:
+    """Hold the run's lock; `JournalLocked` names the process that has it."""
+    with _opened(path, run) as descriptor:
+        if not _acquire(descriptor):
+            raise JournalLocked(_occupied(run, _introduced(path)))
+        _check_there(descriptor, path, run)
+        with _introduction(descriptor, driver):
+            yield
+
+
+@asynccontextmanager
+async def hold_when_free(path: Path, *, run: str, driver: Driver) -> AsyncIterator[None]:
+    """The same, but waits for a command that holds the lock only briefly, to write to the journal."""
+    import anyio  # noqa: PLC0415 - slow to load, and who only looks at locks does not wait
+
+    with _opened(path, run) as descriptor:
+        free = _acquire(descriptor)
+        with anyio.move_on_after(PATIENCE_SECONDS):
+            while not free and _introduced(path) is None:
+                await anyio.sleep(LOOK_SECONDS)
+                free = _acquire(descriptor)
+        if not free:
+            raise JournalLocked(_occupied(run, _introduced(path)))
+        _check_there(descriptor, path, run)
+        with _introduction(descriptor, driver):
+            yield
+
+
+@contextmanager
+def borrow(path: Path, *, run: str) -> Iterator[None]:
+    """Keep drivers out for a moment, without a name, so the run does not count as driven."""
+    with _opened(path, run) as descriptor:
+        if not _acquire(descriptor):
+            raise JournalLocked(_occupied(run, _introduced(path)))
+        _check_there(descriptor, path, run)
+        os.ftruncate(descriptor, 0)  # a driver that was killed has left its name
+        yield
+
+
+def owner(path: Path) -> Driver | None:
+    """Who drives the run at this moment; None if nobody does."""
+    noted = _introduced(path)
+    if noted is None:
+        return None
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return None
+    try:
+        return None if is_free(descriptor) else noted
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _opened(path: Path, run: str) -> Iterator[int]:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        raise RunGone(run) from None
+    except OSError as error:
+        raise JournalError(
+            f"The lock of run {run} can't be opened, {path}: {error.strerror}. Fix that and try again."
+        ) from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int) -> bool:
+    """A process that only checks the lock holds it for a moment; that is no reason to give up."""
+    for _ in range(_TRIES):
+        if lock(descriptor):
+            return True
+        if not is_free(descriptor):
+            return False
+    return False
+
+
+def _check_there(descriptor: int, path: Path, run: str) -> None:
+    """The last holder of the lock may have removed the run, with this file."""
+    try:
+        there = os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        there = False
+    if not there:
+        raise RunGone(run)
+
+
+@contextmanager
+def _introduction(descriptor: int, driver: Driver) -> Iterator[None]:
+    text = msgspec.json.encode(_Owner(pid=driver.pid, host=driver.place, since=driver.since)) + b"\n"
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, text)
+    try:
+        yield
+    finally:
+        os.ftruncate(descriptor, 0)
+
+
+def _introduced(path: Path) -> Driver | None:
+    try:
+        found = msgspec.json.decode(read_regular(path), type=_Owner)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return Driver(place=found.host, pid=found.pid, since=found.since)
+
+
+def _occupied(run: str, who: Driver | None) -> str:
+    driver = f"process {who.pid} on {who.place} since {who.since}" if who else "another process"
+    return f"Run {run} is being driven by {driver}. Stop it with `untilgreen stop {run}`."

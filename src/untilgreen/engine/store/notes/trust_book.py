@@ -1,0 +1,132 @@
+"""Which spec files a person has reviewed, by path and content, so that a changed one is asked about again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from untilgreen.config.load import Loaded
+from untilgreen.config.trust_request import Demand, demand_of
+from untilgreen.engine.store.atomic_file import put
+from untilgreen.engine.store.runs import Store
+from untilgreen.errors import UserError
+
+
+class Trusted(Struct, frozen=True, kw_only=True):
+    """One reviewed file."""
+
+    path: str
+    digest: str
+    at: float
+    lines: tuple[str, ...] = ()
+
+
+class Untrusted(UserError):
+    """A spec file that nobody has reviewed in its present form."""
+
+    def __init__(self, demand: Demand, before: Trusted | None) -> None:
+        state = "has changed since it was trusted" if before else "has not been trusted yet"
+        super().__init__(f"{demand.path} {state}, so nothing in it was run.")
+        self.demand = demand
+        self.before = before
+
+    @property
+    def news(self) -> frozenset[str]:
+        """The lines that were not there when the file was trusted."""
+        return frozenset(self.demand.lines) - frozenset(self.before.lines if self.before else ())
+
+
+class TrustQuestion(Struct, frozen=True, kw_only=True):
+    """What a person is asked before a spec file is used: what it would run, and its digest."""
+
+    path: str
+    digest: str
+    lines: tuple[str, ...]
+    new: tuple[str, ...]
+    """The lines that were not there when the file was last trusted."""
+    changed: bool
+    """Whether it was trusted in another form."""
+
+
+class TrustBook:
+    """What was trusted, one file for each spec, in the state directory."""
+
+    def __init__(self, store: Store) -> None:
+        self._folder = store.state_dir / "trust"
+        self._store = store
+
+    def require(self, loaded: Loaded) -> None:
+        """Raise `Untrusted` if a person has to review it first."""
+        demand = demand_of(loaded)
+        if demand is None:
+            return
+        before = self.entry(demand.path)
+        if before is None or before.digest != demand.digest:
+            raise Untrusted(demand, before)
+
+    def question(self, loaded: Loaded) -> TrustQuestion | None:
+        """What to ask about a spec; None if it may be used."""
+        try:
+            self.require(loaded)
+        except Untrusted as unknown:
+            demand = unknown.demand
+            return TrustQuestion(
+                path=demand.path,
+                digest=demand.digest,
+                lines=demand.lines,
+                new=tuple(line for line in demand.lines if line in unknown.news),
+                changed=unknown.before is not None,
+            )
+        return None
+
+    def accept(self, loaded: Loaded, digest: str, at: float) -> None:
+        """A person accepted what they were shown; anything changed since is asked about again."""
+        demand = demand_of(loaded)
+        if demand is None:
+            return
+        if demand.digest != digest:
+            raise UserError(f"{demand.path} has changed since you reviewed it. Review it again.")
+        self.remember(demand, at)
+
+    def entry(self, path: str) -> Trusted | None:
+        """What is known about a file; an unreadable note counts as none."""
+        try:
+            found = msgspec.json.decode(self._note(path).read_bytes(), type=Trusted)
+        except (OSError, ValueError):
+            return None
+        return found if found.path == path else None
+
+    def remember(self, demand: Demand, at: float) -> None:
+        """Trust this content from now on."""
+        note = Trusted(path=demand.path, digest=demand.digest, at=at, lines=demand.lines)
+        with self._store.used():
+            self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            put(self._note(demand.path), msgspec.json.encode(note))
+
+    def revoke(self, path: str) -> bool:
+        """Forget a file; returns whether it was known."""
+        note = self._note(path)
+        if not note.exists():
+            return False
+        with self._store.used():
+            note.unlink()
+        return True
+
+    def entries(self) -> Iterator[Trusted]:
+        """Everything that is trusted, sorted by path."""
+        notes = []
+        for path in sorted(self._folder.glob("*.json")):
+            try:
+                notes.append(msgspec.json.decode(path.read_bytes(), type=Trusted))
+            except (OSError, ValueError):
+                continue
+        yield from sorted(notes, key=lambda note: note.path)
+
+    def _note(self, path: str) -> Path:
+        mark = blake2b(path.encode(errors="surrogateescape"), digest_size=12).hexdigest()
+        return self._folder / f"{mark}.json"

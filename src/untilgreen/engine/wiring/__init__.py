@@ -1,0 +1,17 @@
+"""From a spec to a plan, and from a plan to the objects that a run is driven with.
+
+workplace      Where a run works and what it started from: the plan's workspace table, as a value.
+plan           From a spec to a plan: every name is resolved, so that a wrong one is reported at once.
+objects        From a plan to the objects that a runner works with: each plugin object is made once.
+start_notes    What a person should know before a run begins, and can still change.
+agents         Checks that the agents of a plan can be used, before anything begins.
+plugin_copies  The run's own copies of plugin files and level files, out of the agent's reach.
+redaction      Cuts secrets out of what a run stores, and puts them back where they are used.
+sandbox        What agents and gates may touch of the workspace, the repository and the state.
+learnt         The numbers that `adaptive` decides by, put into the plan when a run begins.
+clock          Real time.
+
+In: a loaded spec, or a plan out of a journal.
+Out: plans and objects, for every other room of the
+engine. It imports config, plugins, gates, workspace and process, and no other room of the engine.
+"""

@@ -1,0 +1,51 @@
+"""What a person should know before a run begins, and can still change: nothing of it stops the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from untilgreen.config.load import Loaded
+from untilgreen.config.max_iterations import CEILINGS, LIMIT
+from untilgreen.core.values.rules import most_laps
+from untilgreen.core.values.units import several
+from untilgreen.engine.wiring.objects import Objects
+
+
+def start_notes(loaded: Loaded, objects: Objects) -> list[str]:
+    """A sentence for each thing that people find out too late otherwise."""
+    return [*_laps(loaded, objects), *_cost(loaded, objects), *_notifiers(loaded, objects)]
+
+
+def _laps(loaded: Loaded, objects: Objects) -> Iterator[str]:
+    """The smaller number of laps holds, where limit and strategy were both set."""
+    spec = loaded.spec
+    most, limit = most_laps(objects.part("strategy", spec.strategy).object), spec.limits.iterations
+    option = CEILINGS.get(spec.strategy.name, "")
+    both = LIMIT in loaded.layers.sources and ("strategy", option) in loaded.layers.sources
+    if most is not None and limit is not None and most != limit and both:
+        yield (
+            f"strategy.{option} allows {several(most, 'lap')} and limits.iterations {limit}; "
+            f"the smaller applies: at most {several(min(most, int(limit)), 'lap')}."
+        )
+
+
+def _cost(loaded: Loaded, objects: Objects) -> Iterator[str]:
+    """A limit in dollars ends a run after the first turn whose price nobody knows."""
+    limits = loaded.spec.limits
+    if limits.cost is None or limits.unknown_cost != "refuse":
+        return
+    made = [(part.name, objects.part("agent", part).object) for part in loaded.spec.agents]
+    silent = [name for name, agent in made if not getattr(getattr(agent, "about", None), "tells_cost", False)]
+    if silent:
+        yield (
+            f"{' and '.join(silent)} may not say what a turn costs, and limits.cost ends the run after such "
+            "a turn. To go on, set limits.unknown_cost = 'ignore', or 'estimate' with limits.token_price."
+        )
+
+
+def _notifiers(loaded: Loaded, objects: Objects) -> Iterator[str]:
+    """A notifier whose program is not there would be silent all night."""
+    for part in loaded.spec.notify:
+        missing = getattr(objects.part("notifier", part).object, "missing", None)
+        if callable(missing) and (said := missing()):
+            yield f"notify = {part.name!r} can't reach you: {said}."

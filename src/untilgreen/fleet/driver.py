@@ -1,0 +1,231 @@
+"""One drive in its own process: commands on stdin, news on stdout; exits when its worker is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+import anyio
+from anyio import from_thread, lowlevel
+
+from untilgreen.core.loop.receive import Cancel
+from untilgreen.core.loop.step import AwaitAnswer, AwaitResume, Halt, Wait, next_step
+from untilgreen.core.values.events import Event
+from untilgreen.core.values.state import RunState
+from untilgreen.engine.driving.drive import DriveOptions, drive
+from untilgreen.errors import (
+    JournalDamaged,
+    JournalError,
+    JournalLocked,
+    JournalTaken,
+    RunGone,
+    UntilgreenError,
+    UserError,
+    WorkspaceNotReady,
+)
+from untilgreen.fleet.fitness import lacks
+from untilgreen.fleet.runs.premises import Machine, RemotePremises
+from untilgreen.fleet.runs.record import PostgresRecord
+from untilgreen.fleet.runs.records import PostgresRecords
+from untilgreen.fleet.seat import fleet_seat
+from untilgreen.fleet.temporal.orders import Order, Rest
+from untilgreen.journal.postgres.journal import Token
+from untilgreen.ports import LoadedRun
+
+OVER, OVERTAKEN, AGAIN, UNFIT, ELSEWHERE = 0, 10, 11, 12, 13
+"""How a driver ends: with a rest; overtaken; worth another attempt; impossible anywhere; not here."""
+BEAT_SECONDS = 1.0
+
+
+class LeftToAnother(UntilgreenError):
+    """This machine lacks what the run needs, so it does not take it."""
+
+
+@dataclass
+class Commands:
+    """What the worker tells its driver."""
+
+    drain: bool = False
+    leave: anyio.Event = field(default_factory=anyio.Event)
+    cancel: anyio.Event = field(default_factory=anyio.Event)
+
+    def take(self, word: str) -> None:
+        """Handle one line from the worker; the end of input is a command to leave."""
+        match word:
+            case "drain":
+                self.drain = True
+            case "cancel":
+                self.cancel.set()
+            case _:
+                self.leave.set()
+
+
+async def drive_run(order: Order, token: Token, machine: Machine, url: str, say: Callable[..., None]) -> Rest:
+    """Take the run, continue it, and return where it was left."""
+    records = PostgresRecords(url)
+    record = records.record(order.run, token, place=machine.name, deaf=order.deaf)
+    commands = Commands()
+    premises = RemotePremises(machine, record, lambda words: say(warning=words))
+    seat = fleet_seat(order.patience, lambda: commands.drain)
+    latest = _Latest(record)
+    options = DriveOptions(listeners=[latest.hear], leave=commands.leave)
+    try:
+        if missing := lacks((await record.load()).state.plan):
+            raise LeftToAnother(f"This machine lacks {', '.join(missing)}.")
+        async with _heard(commands), _beating(say, latest), _cancelled_by(commands, record):
+            state = await drive(record, premises, seat, options)
+        loaded = await record.load()
+        await record.note(loaded.state)
+        return _rest(loaded, state, machine)
+    finally:
+        records.database.close()
+
+
+class _Latest:
+    """Where the run stands, for lists: written at most once in a beat, and never in the way of the drive."""
+
+    def __init__(self, record: PostgresRecord) -> None:
+        self._record = record
+        self._state: RunState | None = None
+
+    def hear(self, event: Event, state: RunState) -> None:
+        """The run's next event."""
+        self._state = state
+
+    async def note(self) -> None:
+        """Write it down; a database that is away is told later."""
+        state, self._state = self._state, None
+        if state is not None:
+            with suppress(JournalError):
+                await self._record.note(state, patience=0)
+
+
+@asynccontextmanager
+async def _heard(commands: Commands) -> AsyncIterator[None]:
+    token = lowlevel.current_token()
+
+    def read() -> None:
+        with suppress(Exception):  # a loop that has ended takes nothing
+            for line in sys.stdin:
+                from_thread.run_sync(commands.take, line.strip(), token=token)
+            from_thread.run_sync(commands.take, "leave", token=token)
+
+    threading.Thread(target=read, daemon=True).start()
+    yield
+
+
+@asynccontextmanager
+async def _beating(say: Callable[..., None], latest: _Latest) -> AsyncIterator[None]:
+    """Signs of life: a worker that gets none considers its driver hung, and stops its heartbeats."""
+
+    async def beat() -> None:
+        while True:
+            say(beat=1)
+            await anyio.sleep(BEAT_SECONDS)
+
+    async def note() -> None:
+        while True:
+            await anyio.sleep(BEAT_SECONDS)
+            await latest.note()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(beat)
+        group.start_soon(note)
+        yield
+        group.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _cancelled_by(commands: Commands, record: PostgresRecord) -> AsyncIterator[None]:
+    """A cancel from Temporal becomes a command to the run."""
+
+    async def cancel() -> None:
+        await commands.cancel.wait()
+        await record.send(Cancel(at=time.time(), by="temporal", reason="cancelled through Temporal"))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(cancel)
+        yield
+        group.cancel_scope.cancel()
+
+
+def _rest(loaded: LoadedRun, state: RunState, machine: Machine) -> Rest:
+    rest = Rest(kind="left", seq=loaded.seq, place=machine.name)
+    if state.outcome is not None:
+        return replace(rest, kind="over", outcome=str(state.outcome))
+    match next_step(state):
+        case Wait(until=until):
+            return replace(rest, kind="waits", until=until)
+        case AwaitAnswer(until=until):
+            return replace(rest, kind="asks", until=until)
+        case AwaitResume():
+            return replace(rest, kind="paused")
+        case Halt() if state.away is None:
+            return replace(rest, kind="halted")
+        case _:
+            return rest
+
+
+def telling(error: BaseException) -> BaseException:
+    """Several things fail at once when a run is taken over; the fence is the cause to report."""
+    if isinstance(error, BaseExceptionGroup):
+        parts = [telling(each) for each in error.exceptions]
+        return next((each for each in parts if isinstance(each, JournalTaken)), parts[0])
+    return error
+
+
+def exit_code(cause: BaseException) -> int:
+    """Whether another attempt is worth it."""
+    if isinstance(cause, JournalTaken | JournalLocked):
+        return OVERTAKEN
+    if isinstance(cause, LeftToAnother):
+        return ELSEWHERE
+    unfit = isinstance(cause, JournalDamaged | RunGone) or (
+        isinstance(cause, UserError) and not isinstance(cause, WorkspaceNotReady)
+    )
+    return UNFIT if unfit else AGAIN
+
+
+async def main(order: Order, token: Token, machine: Machine, url: str) -> int:
+    """Drive, and say how it went."""
+    try:
+        rest = await drive_run(order, token, machine, url, say)
+    except BaseException as error:
+        cause = telling(error)
+        if not isinstance(cause, JournalError | WorkspaceNotReady | UserError | LeftToAnother):
+            import traceback  # noqa: PLC0415 - for defects only
+
+            traceback.print_exception(cause)
+        say(failed=f"{type(cause).__name__}: {cause}")
+        return exit_code(cause)
+    say(rest=asdict(rest))
+    return OVER
+
+
+def say(**facts: object) -> None:
+    """Send one line to the worker, if it is still there."""
+    with suppress(OSError, ValueError):
+        sys.stdout.write(json.dumps(facts) + "\n")
+        sys.stdout.flush()
+
+
+def run_order(given: bytes) -> int:
+    """What a fresh driver does with its order."""
+    told = json.loads(given)
+    machine = Machine(Path(told["cache"]))
+    code = anyio.run(main, Order(**told["order"]), tuple(told["token"]), machine, told["url"])
+    say(code=code)
+    return code
+
+
+def leave_at_once(code: int) -> None:
+    """Without the interpreter's own end: threads of libraries may be in progress."""
+    sys.stdout.flush()
+    os._exit(code)

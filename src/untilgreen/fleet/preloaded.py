@@ -1,0 +1,77 @@
+"""Starts drivers without the cost of starting Python: each is a fork of one process with everything loaded.
+
+This process has one thread and no connection, so forking it is safe; the worker itself must not be forked,
+since Temporal's runtime has threads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from typing import Any
+
+_LARGEST_ORDER = 65_536
+
+
+def serve(line: socket.socket) -> None:
+    """Each message starts a driver: its order, and the files for its stdin and stdout."""
+    from untilgreen.fleet.driver import leave_at_once, run_order  # noqa: PLC0415 - that is what is loaded here
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        order, descriptors, _, _ = socket.recv_fds(line, _LARGEST_ORDER, 2)
+        if not order:
+            return
+        if os.fork() == 0:
+            # A shell's `&` makes us ignore the last two, and agents would inherit that.
+            for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_DFL)
+            os.setsid()
+            os.dup2(descriptors[0], 0)
+            os.dup2(descriptors[1], 1)
+            line.close()
+            os.closerange(3, 256)
+            sys.stdin, sys.stdout = os.fdopen(0, "r"), os.fdopen(1, "w")
+            code = 70
+            try:
+                code = run_order(order)
+            finally:
+                leave_at_once(code)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+class Preloaded:
+    """That process, seen from the worker."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._line = ours
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "untilgreen.fleet.preloaded", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+        )
+        theirs.close()
+
+    def start(self, order: dict[str, Any]) -> tuple[int, int]:
+        """Start a driver; returns the ends of two pipes, to write to it and to read from it."""
+        their_input, ours_out = os.pipe()
+        ours_in, their_output = os.pipe()
+        socket.send_fds(self._line, [json.dumps(order).encode()], [their_input, their_output])
+        os.close(their_input)
+        os.close(their_output)
+        return ours_out, ours_in
+
+    def close(self) -> None:
+        """Start no more drivers; running ones continue."""
+        self._line.close()
+        self._process.wait()
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))

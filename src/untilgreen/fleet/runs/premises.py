@@ -1,0 +1,173 @@
+"""Where a run of a fleet works on this machine: a worktree of a clone, made ready for each drive."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import anyio
+import msgspec
+from msgspec.structs import replace
+
+from untilgreen.core.loop.step import Conclude
+from untilgreen.core.values.driver import Driver
+from untilgreen.core.values.model import Plan
+from untilgreen.core.values.state import RunState
+from untilgreen.engine.store import lock
+from untilgreen.engine.store.atomic_file import put
+from untilgreen.engine.store.scratch import Scratch
+from untilgreen.engine.wiring.sandbox import enclosure
+from untilgreen.engine.wiring.workplace import workplace
+from untilgreen.engine.worktree import setup
+from untilgreen.engine.worktree.place import Place
+from untilgreen.engine.worktree.result_commit import commit_result
+from untilgreen.errors import UntilgreenError
+from untilgreen.fleet.runs.record import PostgresRecord
+from untilgreen.ports import Hold
+from untilgreen.process.tree_note import GRACE_SECONDS
+from untilgreen.workspace.factory import open_workspace
+from untilgreen.workspace.git.head import History
+from untilgreen.workspace.git.repository import Repositories
+from untilgreen.workspace.remote import Remote, RemoteWorkspace
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where this worker keeps clones, worktrees and scratch; its name lasts as long as these files do."""
+
+    cache: Path
+
+    @property
+    def name(self) -> str:
+        """A unique name; a new one after the cache was lost."""
+        path = self.cache / "machine"
+        with suppress(FileExistsError):
+            self.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with path.open("x", encoding="utf-8") as file:
+                file.write(f"{platform.node()}-{secrets.token_hex(3)}")
+        return path.read_text(encoding="utf-8")
+
+    def scratch(self, run: str) -> Scratch:
+        """What this machine stores about a run it drives; of no use elsewhere."""
+        path = self.cache / "runs" / run
+        for name in ("activity", "output", "code", "trees"):
+            (path / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        worktree = self.cache / "worktrees" / run
+        return Scratch(run=run, path=path, worktree=worktree, state_dir=self.cache)
+
+
+class RemotePremises:
+    """A worktree of a clone whose snapshots go to the run's remote."""
+
+    def __init__(self, machine: Machine, record: PostgresRecord, warn: Callable[[str], None]) -> None:
+        self._machine, self._record, self._warn = machine, record, warn
+
+    @asynccontextmanager
+    async def enter(self, state: RunState, hold: Hold) -> AsyncIterator[Place]:
+        """The worktree with the run's current files, for this driver alone."""
+        scratch = self._machine.scratch(state.run)
+        me = Driver(place=self._machine.name, pid=os.getpid())
+        async with lock.hold_when_free(scratch.path / "lock", run=state.run, driver=me):
+            await scratch.clear_up(GRACE_SECONDS)
+            await self._bring_code(scratch)
+            where = workplace(state.plan)
+            remote = Remote(where.remote, self._machine.cache)
+            chain = await remote.fetch(state.run, where.commit or "")
+            local = _localised(state, scratch, remote)
+            if not _is_here(scratch, hold.before):
+                await self._put_in_place(local, scratch, chain.left_by(_turn(state)) or state.tree)
+            await setup.ensure(local, scratch, (), self._warn)
+            _note(scratch, hold)
+            root = setup.root_of(local.plan, scratch)
+            workspace = RemoteWorkspace(
+                root,
+                state.run,
+                scratch.private,
+                remote=remote,
+                chain=chain,
+                commit=where.commit or "",
+                check=self._record.check,
+            )
+            workspace.max_file = where.max_file
+            await workspace.prepare()
+            repositories = Repositories()
+            repository = await repositories.find(root)
+            worktree = setup.worktree_of(local.plan, scratch)
+            try:
+                yield Place(
+                    workspace=workspace,
+                    scratch=scratch,
+                    name=self._machine.name,
+                    snapshots=workspace,
+                    history=History(repository) if repository else None,
+                    enclosure=await enclosure(local.plan, root, scratch.state_dir, worktree, repositories),
+                    deliver=partial(self._deliver, workspace, remote, scratch, local.plan),
+                    leave=workspace.leave,
+                )
+            finally:
+                with anyio.CancelScope(shield=True), suppress(UntilgreenError, OSError):
+                    await workspace.settle()
+
+    async def _deliver(  # noqa: PLR0917 - the last two are the engine's
+        self,
+        workspace: RemoteWorkspace,
+        remote: Remote,
+        scratch: Scratch,
+        plan: Plan,
+        state: RunState,
+        end: Conclude,
+    ) -> str | None:
+        """The result as a commit on its branch, here and on the remote."""
+        at_home = replace(state, plan=plan)
+        commit = await commit_result(scratch, workspace, self._warn, at_home, end)
+        if commit is not None:
+            await remote.push(f"+{commit}:refs/heads/untilgreen/{state.run}")
+        return commit
+
+    async def _bring_code(self, scratch: Scratch) -> None:
+        for name in await self._record.names("code/"):
+            path = scratch.path / name
+            content = await self._record.kept(name)
+            if not path.exists() and content is not None:
+                put(path, content)
+
+    async def _put_in_place(self, local: RunState, scratch: Scratch, tree: str | None) -> None:
+        """Replace the outdated files of an earlier drive with the run's current ones."""
+        worktree = setup.worktree_of(local.plan, scratch)
+        if worktree is None or not worktree.whole:
+            await setup.ensure(replace(local, tree=tree), scratch, (), self._warn)
+        elif tree is not None:
+            root = setup.root_of(local.plan, scratch)
+            workspace = await open_workspace(root, local.run, scratch.private)
+            await workspace.restore(tree, None)
+
+
+def _localised(state: RunState, scratch: Scratch, remote: Remote) -> RunState:
+    """The plan with this machine's paths in place of portable names."""
+    place = scratch.worktree / workplace(state.plan).below
+    paths = {"repository": str(remote.path), "start": str(remote.path), "base": str(place)}
+    return replace(state, plan=replace(state.plan, workspace={**state.plan.workspace, **paths}))
+
+
+def _turn(state: RunState) -> str:
+    lap = state.open
+    return f"{lap.number}-{lap.attempt}" if lap is not None and lap.offered and lap.snapshot is None else ""
+
+
+def _is_here(scratch: Scratch, before: Driver | None) -> bool:
+    """Whether the last driver of the run was on this machine, so that its files are the newest."""
+    with suppress(OSError, ValueError):
+        last = msgspec.json.decode((scratch.path / "token.json").read_bytes(), type=tuple[int, ...])
+        return before is not None and bool(last) and last == before.token
+    return False
+
+
+def _note(scratch: Scratch, hold: Hold) -> None:
+    token = getattr(hold.journal, "token", ())
+    put(scratch.path / "token.json", msgspec.json.encode(token))

@@ -1,0 +1,17 @@
+"""Which files gates depend on, and which part of a file that holds product as well.
+
+protection         Which paths gates depend on: tests, tools' configuration, scripts, and what the spec adds.
+patterns           The file names that are always protected, by language and tool.
+derivation         What gates read, derived from commands, configuration and the baseline's own results.
+executed_files     The files that a gate's command runs: changing one changes the gate.
+followed_files     What such a file leads to: other scripts, a Makefile's rules, commands of package.json.
+loaded_files       The files that a tool's configuration loads into every test run: plugins, setup files.
+mixed_files        Files that hold both configuration and product, such as pyproject.toml: put back in part.
+go_helpers         Packages of Go that only tests import.
+rust_inline_tests  Test modules in the code they test, as in Rust: the module is put back, not the file.
+suppressions       Comments that tell a tool to look away: new ones are taken out of the copy.
+cmake_tests        Tests as CMake declares them: the commands are put back, not the file.
+
+In: the integrity gate, with the commands of gates and the trees of a run.
+Out: paths, and contents put back in part.
+"""

@@ -1,0 +1,124 @@
+"""What gates read, derived from what is known before the first lap: commands, configuration and results.
+
+Names alone would miss a test that is called `checks.py`; a runner that names it does not.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from untilgreen.core.values.model import Finding, GateSpec, Verdict
+from untilgreen.gates.integrity.protected.executed_files import files_run_by
+from untilgreen.gates.integrity.protected.followed_files import files_named_in
+from untilgreen.gates.integrity.protected.go_helpers import IMPORTS, helpers_of_tests
+from untilgreen.gates.integrity.protected.loaded_files import files_loaded_by, patterns_of_tests
+from untilgreen.gates.integrity.protected.mixed_files import is_mixed
+from untilgreen.gates.integrity.protected.patterns import RUN_BY
+from untilgreen.gates.integrity.protected.protection import is_configuration
+from untilgreen.gates.integrity.trees import Trees
+from untilgreen.regex import regex
+
+_DEEPEST = 5
+_LONGEST_TEXT = 200_000
+_OF_TESTS = regex(r"test|spec|check|^t$|e2e|verif", re.IGNORECASE)
+
+
+class Derived(NamedTuple):
+    """What was found beyond the names that are always protected."""
+
+    scripts: frozenset[str]
+    """Files that the gates run, and what those run and load in turn."""
+    tests: tuple[str, ...]
+    """Patterns and paths of tests."""
+
+
+async def derive(  # noqa: PLR0917 - everything that is known before the first lap
+    trees: Trees,
+    original: str,
+    files: frozenset[str],
+    below: str,
+    gates: Sequence[GateSpec],
+    baseline: Mapping[str, Verdict],
+) -> Derived:
+    """Read what the untouched tree says about its own tests."""
+    tests = {path for verdict in baseline.values() for path in _named_by(verdict, files, below)}
+    loaded: set[str] = set()
+    for path in files:
+        if is_mixed(path) or is_configuration(path):
+            text = await _text(trees, original, path)
+            loaded |= files_loaded_by(path, text, files)
+            tests |= set(patterns_of_tests(path, text))
+    if any(path.endswith("_test.go") for path in files):
+        modules = [path for path in files if posixpath.basename(path) == "go.mod"]
+        texts = {path: await _text(trees, original, path) for path in modules}
+        tests |= helpers_of_tests(files, texts, await trees.lines(original, IMPORTS, "*.go"))
+    for gate in gates:
+        for command in commands_of(gate.options):
+            loaded |= files_run_by(command, posixpath.join(below, str(gate.options.get("cwd") or "")))
+    tests |= {
+        f"{path}/*" for path in loaded if _OF_TESTS.search(posixpath.basename(path)) and path not in files
+    }
+    scripts = await _followed(trees, original, files, below, loaded)
+    return Derived(scripts | {path for path in loaded if _is_read_first(path, files)}, tuple(sorted(tests)))
+
+
+def _is_read_first(path: str, files: frozenset[str]) -> bool:
+    """A makefile that make would prefer to the existing one."""
+    folder, name = posixpath.split(path)
+    beside = [names for names in RUN_BY.values() if name in names]
+    return any(posixpath.join(folder, other) in files for names in beside for other in names)
+
+
+async def _followed(
+    trees: Trees, original: str, files: frozenset[str], below: str, start: set[str]
+) -> frozenset[str]:
+    found: set[str] = set()
+    new = start
+    for _ in range(_DEEPEST):
+        new = (new & files) - found
+        found |= new
+        inner: set[str] = set()
+        for path in new:
+            inner |= files_named_in(path, await _text(trees, original, path), below)
+        new = inner
+    return frozenset(found)
+
+
+async def _text(trees: Trees, snapshot: str, path: str) -> str:
+    return (await trees.content(snapshot, path) or b"").decode(errors="replace")[:_LONGEST_TEXT]
+
+
+def commands_of(options: object) -> list[str]:
+    """Every shell command in a gate's options, however deep."""
+    match options:
+        case dict():
+            own = [value for key, value in options.items() if key == "run" and isinstance(value, str)]
+            return [*own, *(each for value in options.values() for each in commands_of(value))]
+        case list():
+            lines = [each for each in options if isinstance(each, str)]
+            return [*lines, *(each for value in options for each in commands_of(value))]
+        case _:
+            return []
+
+
+def _named_by(verdict: Verdict, files: frozenset[str], below: str) -> Iterator[str]:
+    """Files that a test runner's own ids name; findings of linters and other checks are about the work."""
+    if not any(tool.total for tool in verdict.tools):
+        return
+    for finding in verdict.findings:
+        if finding.file is not None and finding.id.startswith(f"{finding.file}: "):
+            continue
+        for name in _candidates(finding):
+            path = posixpath.normpath(f"{below}{name}")
+            if path in files:
+                yield path
+
+
+def _candidates(finding: Finding) -> Iterator[str]:
+    yield re.split(r"::| > | › |:\d", finding.id)[0].strip()
+    dotted = finding.id.split("::")[0].split(" ")[0].split(".")
+    for length in range(1, len(dotted)):
+        yield "/".join(dotted[:length]) + ".py"

@@ -1,0 +1,67 @@
+"""The files that a tool's configuration has loaded into every test run: plugins, setup files, reporters."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+
+from untilgreen.regex import regex
+
+_KEYS = (
+    r"(?:setupFiles(?:AfterEnv)?|globalSetup|globalTeardown|require|import|testEnvironment|"
+    r"testRunner|runner|reporters?|snapshotResolver|snapshotSerializers)"
+)
+_VALUE = r"\s*(\[[^\]]*\]|\([^)]*\)|[^\s,#]+)"
+_NAMED = regex(rf"\bpytest_plugins\s*(?::[^=\n]{{0,60}})?={_VALUE}|\b{_KEYS}\b[\"']?\s*[:=]{_VALUE}")
+_LISTED = regex(rf"^{_KEYS}:[ \t]*\n((?:[ \t]*-[ \t]+\S+[ \t]*\n?)+)", re.MULTILINE)
+_OPTION = regex(r"(?:^|[\s\"'=])-p[ =]?([A-Za-z_][\w.]*)")
+_TESTED = regex(
+    rf"\bpython_files[\"']?\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]+)*)"
+    rf"|\b(?:testMatch|spec|testFiles|specPattern)\b[\"']?\s*[:=]{_VALUE}"
+)
+_WORD = regex(r"[^\s\"'`,\[\]()]+")
+_ENDINGS = ("", ".py", "/__init__.py", ".js", ".cjs", ".mjs", ".ts", ".mts", "/index.js", "/index.ts")
+
+
+def files_loaded_by(path: str, text: str, files: Iterable[str]) -> set[str]:
+    """The files that this piece of configuration loads."""
+    known = frozenset(files)
+    places = {posixpath.dirname(path), ""}
+    found = set()
+    for name in _names(text):
+        for place in places:
+            for ending in _ENDINGS:
+                for spelt in (name, name.replace(".", "/")):
+                    file = posixpath.normpath(posixpath.join(place, f"{spelt}{ending}"))
+                    if file in known:
+                        found.add(file)
+    return found - {path}
+
+
+def patterns_of_tests(path: str, text: str) -> Iterator[str]:
+    """Patterns of the files that this piece of configuration takes for tests."""
+    for value in ("".join(groups) for groups in _TESTED.findall(text)):
+        for word in _WORD.findall(value):
+            for glob in _spelt_out(word.replace("<rootDir>/", "")):
+                if re.search(r"\w", glob.rpartition(".")[0] or glob):
+                    yield glob
+
+
+def _spelt_out(glob: str) -> Iterator[str]:
+    """One pattern for each alternative in braces, with stars that match across directories."""
+    braces = re.search(r"\{([^{}]*)\}", glob)
+    if braces:
+        for each in braces[1].split(","):
+            yield from _spelt_out(glob[: braces.start()] + each + glob[braces.end() :])
+        return
+    glob = re.sub(r"^(?:\./|\*\*/)+", "", glob).replace("/**/", "/*").replace("**", "*")
+    yield glob.removesuffix("$") if "*" in glob or "/" in glob or "." in glob else f"{glob}/*"
+
+
+def _names(text: str) -> Iterator[str]:
+    named = ("".join(groups) for groups in _NAMED.findall(text))
+    for value in (*named, *_LISTED.findall(text)):
+        for word in _WORD.findall(value):
+            yield word.replace("<rootDir>/", "").removeprefix("./").lstrip("/")
+    yield from _OPTION.findall(text)

@@ -1,0 +1,175 @@
+"""Files that hold both configuration and product: only the part that belongs to tools is protected."""
+
+from __future__ import annotations
+
+import configparser
+import io
+import json
+import posixpath
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import tomlkit
+
+from untilgreen.config.sources import safe_toml
+
+Table: TypeAlias = dict[str, Any]
+Key: TypeAlias = tuple[str, ...]
+
+_PACKAGING = frozenset(
+    {"poetry", "hatch", "setuptools", "setuptools_scm", "pdm", "uv", "flit", "maturin", "scikit-build"}
+)
+_PACKAGED = (
+    "metadata",
+    "options",
+    "bdist_wheel",
+    "bdist_rpm",
+    "sdist",
+    "egg_info",
+    "build",
+    "build_ext",
+    "aliases",
+)
+_OF_NODE = (
+    *("jest", "vitest", "mocha", "ava", "tap", "nyc", "c8", "eslintConfig", "eslintIgnore", "xo", "standard"),
+    *("tsd", "stylelint", "wireit", "babel"),
+)
+_OF_CARGO: tuple[Key, ...] = (
+    *(("lints",), ("profile",), ("test",), ("bench",), ("workspace", "lints"), ("package", "autotests")),
+    *(("lib", "test"), ("lib", "doctest"), ("lib", "harness")),
+)
+
+
+class Kind(NamedTuple):
+    """How one such file is read, written, and divided."""
+
+    read: Callable[[str], Table]
+    write: Callable[[Table], str]
+    owned: Callable[[Table], dict[Key, Any]]
+    """What belongs to tools, by where it is."""
+
+
+class Swap(NamedTuple):
+    """A file as it is now, with the tools' parts as they were; and which parts those are."""
+
+    keys: tuple[str, ...]
+    content: bytes | None
+    """None if the file can't be divided, so all of it is put back."""
+    only_new: bool = False
+    """Whether the tools had no part in the file before."""
+
+
+def is_mixed(path: str) -> bool:
+    """Whether only parts of this file are protected."""
+    return posixpath.basename(path) in KINDS
+
+
+def swap(path: str, original: bytes | None, current: bytes | None) -> Swap | None:
+    """What has to be put back; None if nothing of the tools' changed."""
+    kind = KINDS[posixpath.basename(path)]
+    old, new = _read(kind, original), _read(kind, current)
+    if old is None or new is None or current is None:
+        return Swap(("the whole file",), None)
+    before, now = kind.owned(old), kind.owned(new)
+    added = [key for key in now if key not in before and not _new_script(key, before)]
+    changed = [key for key in before if key not in now or now[key] != before[key]]
+    if not added and not changed:
+        return None
+    for key in added:
+        _take_out(new, key)
+    for key in changed:
+        _put(new, key, before[key])
+    keys = tuple(".".join(key) for key in (*changed, *added))
+    return Swap(keys, kind.write(new).encode(), only_new=not changed)
+
+
+def _read(kind: Kind, content: bytes | None) -> Table | None:
+    if content is None:
+        return {}
+    try:
+        table = kind.read(content.decode())
+    except (ValueError, configparser.Error, RecursionError):
+        return None
+    return table if isinstance(table, dict) else None
+
+
+def _new_script(key: Key, before: Mapping[Key, Any]) -> bool:
+    """A new script may be part of the work; one that wraps an old script may not."""
+    if key[0] != "scripts":
+        return False
+    around = {key[-1].removeprefix("pre"), key[-1].removeprefix("post")} - {key[-1]}
+    return not any(("scripts", name) in before for name in around)
+
+
+def _take_out(table: Table, key: Key) -> None:
+    for part in key[:-1]:
+        table = table[part]
+    del table[key[-1]]
+
+
+def _put(table: Table, key: Key, value: Any) -> None:
+    for part in key[:-1]:
+        inner = table.get(part)
+        if not isinstance(inner, dict):
+            inner = table[part] = {}
+        table = inner
+    table[key[-1]] = value
+
+
+def _pyproject(table: Table) -> dict[Key, Any]:
+    tools = table.get("tool")
+    if not isinstance(tools, dict):
+        return {}
+    return {("tool", name): value for name, value in tools.items() if name not in _PACKAGING}
+
+
+def _package(table: Table) -> dict[Key, Any]:
+    owned: dict[Key, Any] = {(name,): table[name] for name in _OF_NODE if name in table}
+    scripts = table.get("scripts")
+    if isinstance(scripts, dict):
+        owned |= {("scripts", name): value for name, value in scripts.items()}
+    return owned
+
+
+def _setup(table: Table) -> dict[Key, Any]:
+    return {(name,): value for name, value in table.items() if name.partition(".")[0] not in _PACKAGED}
+
+
+def _cargo(table: Table) -> dict[Key, Any]:
+    owned: dict[Key, Any] = {}
+    for key in _OF_CARGO:
+        value: Any = table
+        for part in key:
+            value = value.get(part) if isinstance(value, dict) else None
+        if value is not None:
+            owned[key] = value
+    return owned
+
+
+def _read_ini(text: str) -> Table:
+    parser = _parser()
+    parser.read_string(text)
+    return {name: dict(parser.items(name)) for name in parser.sections()}
+
+
+def _write_ini(table: Table) -> str:
+    parser = _parser()
+    parser.read_dict(table)
+    written = io.StringIO()
+    parser.write(written)
+    return written.getvalue()
+
+
+def _parser() -> configparser.RawConfigParser:
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True, default_section="\0")
+    # The documented way to keep the case of keys; types know only the method that it replaces.
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # as configparser documents it
+    return parser
+
+
+KINDS: dict[str, Kind] = {
+    "pyproject.toml": Kind(safe_toml.loads, tomlkit.dumps, _pyproject),
+    "Cargo.toml": Kind(safe_toml.loads, tomlkit.dumps, _cargo),
+    "package.json": Kind(json.loads, json.dumps, _package),
+    "setup.cfg": Kind(_read_ini, _write_ini, _setup),
+}

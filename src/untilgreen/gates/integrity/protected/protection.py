@@ -1,0 +1,125 @@
+"""Which paths gates depend on, so that an agent may not weaken them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import sys
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase, translate
+from typing import Literal
+
+from untilgreen.gates.integrity.protected.patterns import CONFIGURATION, PLUGINS, RUNNER_MODULES, TESTS
+from untilgreen.regex import regex
+
+Role = Literal["test", "tool", "script", "fixed"]
+"""A fixed file is one that `editable` does not list."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protection:
+    """What is protected, and what a person or the spec lets through."""
+
+    protect: Collection[str] = ()
+    """Patterns of the spec, in addition to those that always apply."""
+    allow: Collection[str] = ()
+    allowed: Collection[str] = ()
+    """Paths that a person named."""
+    editable: Collection[str] = ()
+    """Patterns of the only files that an agent may change, if the spec has any."""
+    scripts: Collection[str] = field(default_factory=frozenset)
+    tests: Collection[str] = ()
+    """Patterns of tests that the tools' configuration, their own output or links name."""
+    files: Collection[str] = frozenset()
+    """The files of the untouched tree."""
+    below: str = ""
+    """Where gates run, relative to the tree's top; patterns are relative to it or to the top."""
+
+    def role(self, path: str) -> Role | None:
+        """What a path is for the gates; None if it is ordinary work."""
+        if self.lets_through(path):
+            return None
+        if self.editable and not any(self._fits(path, pattern) for pattern in self.editable):
+            return "fixed"
+        if is_configuration(path) or self._shadows(path):
+            return "tool"
+        if path in self.scripts:
+            return "script"
+        if _TEST(path) or any(matches(path, pattern) for pattern in self.tests):
+            return "test"
+        return "test" if any(self._fits(path, pattern) for pattern in self.protect) else None
+
+    def lets_through(self, path: str) -> bool:
+        """Whether the spec or a person accepts any change of this path."""
+        return any(self._fits(path, pattern) for pattern in self.allow) or any(
+            seen == name or seen.startswith(f"{name}/") or (set(name) & set("*?[") and matches(seen, name))
+            for seen in self._seen(path)
+            for name in (posixpath.normpath(each) for each in self.allowed)
+        )
+
+    def _fits(self, path: str, pattern: str) -> bool:
+        return any(matches(seen, pattern) for seen in self._seen(path))
+
+    def _seen(self, path: str) -> tuple[str, ...]:
+        below = self.below
+        return (path, path.removeprefix(below)) if below and path.startswith(below) else (path,)
+
+    def _shadows(self, path: str) -> bool:
+        """A new module that Python would import in place of one of its own, or of a test runner's."""
+        folder, name = posixpath.split(path)
+        if name == "__init__.py":
+            folder, name = posixpath.split(folder)
+        module = name.removesuffix(".py")
+        if path in self.files or not path.endswith(".py") or not _is_taken(module):
+            return False
+        # A directory with an `__init__.py` is a package, where names are its own.
+        return f"{folder}/__init__.py" not in self.files or folder == ""
+
+
+def _is_taken(module: str) -> bool:
+    return module in sys.stdlib_module_names or module in RUNNER_MODULES
+
+
+def is_configuration(path: str) -> bool:
+    """Whether a tool reads this file to know what to do, or loads it by itself."""
+    return _TOOL(path)
+
+
+def matches(path: str, pattern: str) -> bool:
+    """`tests/` is a directory anywhere, `*.spec.*` a name anywhere, `a/b*` a path from the top."""
+    pattern = pattern.removeprefix("./").removeprefix("/")
+    *folders, name = path.split("/")
+    if pattern.endswith("/") and "/" not in pattern[:-1]:
+        return any(fnmatchcase(folder, pattern[:-1]) for folder in folders)
+    if "/" in pattern:
+        return fnmatchcase(path, f"{pattern}*" if pattern.endswith("/") else pattern) or path.startswith(
+            f"{pattern.rstrip('/')}/"
+        )
+    return fnmatchcase(name, pattern)
+
+
+class _AnyOf:
+    """The same as `matches` for many patterns at once: a large tree has very many files, in few folders."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        names = [each for each in patterns if "/" not in each]
+        inside = [each[:-1] for each in patterns if each.endswith("/") and "/" not in each[:-1]]
+        whole = [each for each in patterns if "/" in each[:-1]]
+        self._name = regex("|".join(map(translate, names)))
+        self._folder = regex("|".join(map(translate, inside)))
+        below = (re.escape(each.rstrip("/")) + "/" for each in whole)
+        self._path = regex("|".join([*map(translate, whole), *below]))
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, path: str) -> bool:
+        folder, _, name = path.rpartition("/")
+        if self._name.match(name):
+            return True
+        if folder not in self._known:
+            self._known[folder] = any(map(self._folder.match, folder.split("/")))
+        return self._known[folder] or self._path.match(path) is not None
+
+
+_TOOL = _AnyOf((*CONFIGURATION, *PLUGINS))
+_TEST = _AnyOf(TESTS)

@@ -1,0 +1,54 @@
+"""The trees of a run, as this room reads them: a workspace comes in through this protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Protocol
+
+from untilgreen.core.values.model import Change
+
+
+class Trees(Protocol):
+    """The trees of a run, to read and to write elsewhere; paths are seen from the top of the tree."""
+
+    async def top(self) -> Path:
+        """The directory of the tree."""
+
+    async def first(self) -> str:
+        """The tree that the first turn began with."""
+
+    async def changes(self, before: str, after: str) -> Sequence[Change]:
+        """Which paths differ."""
+
+    async def files(self, snapshot: str) -> list[str]:
+        """Every path in a tree."""
+
+    async def links(self, snapshot: str) -> Mapping[str, str]:
+        """The links in a tree, and where each leads."""
+
+    async def content(self, snapshot: str, path: str) -> bytes | None:
+        """What a tree has under a path."""
+
+    async def lines(self, snapshot: str, pattern: str, files: str) -> Mapping[str, Sequence[str]]:
+        """The lines of a tree that an extended regular expression fits, by file."""
+
+    async def unkept(self) -> list[str]:
+        """What is on disk but in no tree; directories end in a slash."""
+
+    async def export(
+        self, snapshot: str, into: Path, *, originals: str = "", paths: Collection[str] = ()
+    ) -> None:
+        """Write a tree into an empty directory, with some paths as they are in another tree."""
+
+    def in_place(
+        self,
+        snapshot: str,
+        *,
+        originals: str = "",
+        paths: Collection[str] = (),
+        parts: Mapping[str, bytes],
+        aside: Collection[str],
+    ) -> AbstractAsyncContextManager[None]:
+        """The same in the tree's directory, for a while: with parts of files, without what goes `aside`."""

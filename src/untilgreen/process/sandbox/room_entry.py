@@ -1,0 +1,90 @@
+"""Runs a command with a room in place of the workspace: a separate script, never imported.
+
+It makes a mount namespace, lays the room over the workspace at the workspace's path, and becomes the
+command. Unless it is root, it has no rights left by then to undo any of it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import sys
+from typing import Any
+
+NEW_NAMESPACE, NEW_USER = 0x00020000, 0x10000000
+BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
+DETACH = 2
+FAILED = 126
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main(asked: str, *command: str) -> None:
+    """Enter the room that `asked` describes, and become the command."""
+    room = json.loads(asked)
+    try:
+        _enter(room)
+    except OSError as error:
+        sys.stderr.write(f"untilgreen: the room can't be entered: {error}\n")
+        raise SystemExit(FAILED) from error
+    os.chdir(room["cwd"])
+    os.execvp(command[0], command)
+
+
+def _enter(room: dict[str, Any]) -> None:
+    _leave_the_old_namespace()
+    _mount("none", "/", "", RECURSIVE | PRIVATE)
+    at, stash = room["at"], room["stash"]
+    # What lies below has no other name once the room stands there.
+    _mount(at, stash, "", BIND | RECURSIVE)
+    for place, upper, work in room["overlays"]:
+        below = stash + place[len(at) :] if place == at or place.startswith(f"{at}/") else place
+        options = f"lowerdir={_plain(below)},upperdir={_plain(upper)},workdir={_plain(work)}"
+        _mount("overlay", place, "overlay", 0, f"{options},userxattr")
+    _checked(_libc.umount2(stash.encode(), DETACH), stash)
+    for path in room.get("hidden", ()):
+        _hide(path)
+
+
+def _leave_the_old_namespace() -> None:
+    """Root needs no user namespace, in which the files of others would be nobody's."""
+    user, group = os.geteuid(), os.getegid()
+    if user == 0 and _libc.unshare(NEW_NAMESPACE) == 0:
+        return
+    _checked(_libc.unshare(NEW_NAMESPACE | NEW_USER), "a user namespace")
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123 - starts in every gate
+            file.write(text)
+
+
+def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    arguments = (source.encode(), os.fsencode(target), kind.encode() or None, flags, os.fsencode(options))
+    _checked(_libc.mount(*arguments), target)
+
+
+def _checked(status: int, what: str) -> None:
+    if status != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), what)
+
+
+def _plain(path: str) -> str:
+    """Escaped for the option string: a colon or a comma would end the path."""
+    return path.replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
+
+
+def _hide(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114 - as above
+        shutil.rmtree(path, ignore_errors=True)
+    elif os.path.lexists(path):
+        os.unlink(path)  # noqa: PTH108 - as above
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,136 @@
+"""stop, cancel, pause, steer and answer: send something to a run."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Annotated
+
+import anyio
+from cyclopts import Parameter
+
+from untilgreen.core.loop.receive import ALLOW, APPROVE, REJECT, Answer, Arrival, Cancel, Pause, Steer, Stop
+from untilgreen.engine.driving.launch import deliver_and_launch
+from untilgreen.engine.driving.sending import must_end
+from untilgreen.engine.store.folder_record import FolderRecord
+from untilgreen.engine.store.runs import Store
+from untilgreen.errors import UserError
+from untilgreen.surfaces.cli import completers
+from untilgreen.surfaces.cli.caller import me, refuse_agents
+from untilgreen.surfaces.cli.options import HERE, Place, Run
+from untilgreen.surfaces.text.printing import out
+
+LAST = "@last"
+Reason = Annotated[str | None, Parameter(name="--reason", metavar="TEXT", help="Why, for the journal.")]
+
+
+def stop(run: Run = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
+    """Stop a run after the current lap."""
+    stop = Stop(at=time.time(), by=me(), reason=reason or "stopped by command")
+    return _send(run, place, stop, "will stop after this lap")
+
+
+def cancel(run: Run = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
+    """Stop a run now, and kill the agent's turn."""
+    cancel = Cancel(at=time.time(), by=me(), reason=reason or "cancelled by command")
+    return _send(run, place, cancel, "is cancelled")
+
+
+def pause(run: Run = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
+    """Pause a run after the current turn; `untilgreen resume` continues it."""
+    pause = Pause(at=time.time(), by=me(), reason=reason or "paused by command")
+    return _send(run, place, pause, "will pause after the current turn")
+
+
+def steer(run: Run, note: str | None = None, /, *, place: Place = HERE) -> int:
+    """Leave a note for the agent's next turn.
+
+    With one argument, that is the note, and the run is the last one here.
+
+    Parameters
+    ----------
+    note
+        What the agent should know; the current turn is not interrupted.
+    """
+    if note is None:
+        if run.startswith("@"):
+            raise UserError("There is no note. Write it in quotes: untilgreen steer RUN 'NOTE'")
+        run, note = LAST, run
+    steer = Steer(at=time.time(), by=me(), id=os.urandom(8).hex(), note=note)
+    return _send(run, place, steer, "will pass the note on")
+
+
+def answer(
+    run: Run,
+    choice: Annotated[str | None, Parameter(completer=completers.answers)] = None,
+    argument: str | None = None,
+    /,
+    *,
+    note: Annotated[str, Parameter(metavar="TEXT", help="A note for the agent.")] = "",
+    as_: Annotated[
+        str | None, Parameter(name="--as", metavar="NAME", help="Who answers (default: your user name).")
+    ] = None,
+    place: Place = HERE,
+) -> int:
+    """Answer a run's question, approve its result, or allow a change.
+
+    Without RUN, the last run here is answered.
+
+    Parameters
+    ----------
+    choice
+        A choice that the run offers, such as continue, accept, stop or rollback; approve or reject for an
+        approval gate; allow for a path that the agent may change.
+    argument
+        What the choice needs: a lap for rollback, a name for agent, a path for allow.
+    """
+    refuse_agents("answer", place.store().state_dir)
+    run, choice, argument = _whose(run, choice, argument, place)
+    reply = Answer(at=time.time(), by=as_ or me(), choice=choice, argument=argument, note=note)
+    return _send(run, place, reply, "received the answer")
+
+
+def _whose(run: str, choice: str | None, argument: str | None, place: Place) -> tuple[str, str, str | None]:
+    """The run may be left out: then the first word is the answer."""
+    if choice is not None and (argument is not None or run not in _choices(place)):
+        return run, choice, argument
+    if choice is None and run.startswith("@"):
+        raise UserError(f"There is no answer. Write it after the run: untilgreen answer {run} CHOICE")
+    return LAST, run, choice
+
+
+def _choices(place: Place) -> set[str]:
+    """What the last run can be answered with."""
+    asked = place.find(LAST).read().state.asked
+    return {*(asked.choices if asked else ()), APPROVE, REJECT, ALLOW}
+
+
+def _send(run: str, place: Place, arrival: Arrival, taken: str) -> int:
+    folder, store = place.find(run), place.store()
+
+    async def send() -> str:
+        refused = await deliver_and_launch(folder, arrival)
+        if refused and not isinstance(arrival, Stop | Cancel):
+            return refused
+        # Also finishes what an earlier, killed command left undone.
+        return "" if await _ended(folder, store) else refused
+
+    refused = anyio.run(send)
+    if refused:
+        over = folder.read().state.outcome is not None
+        more = (
+            f" To continue from its files: untilgreen fork {folder.id} --more 10{place.flags}" if over else ""
+        )
+        raise UserError(refused + more)
+    out(f"Run {folder.id} {taken}.")
+    return 0
+
+
+async def _ended(folder: FolderRecord, store: Store) -> bool:
+    """Bring the run to its end, if it was told to end; only then is what drives a run imported."""
+    if not must_end((await folder.load()).state):
+        return False
+    from untilgreen.engine.driving.conclude import conclude
+    from untilgreen.engine.worktree.premises import LocalPremises
+
+    return await conclude(folder, LocalPremises(store))

@@ -1,0 +1,125 @@
+"""follow: watch a run while another process drives it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Annotated
+
+import anyio
+from cyclopts import Parameter
+
+from untilgreen.core.exit_codes import SIGINT, SIGTERM, exit_code
+from untilgreen.core.values.events import Event
+from untilgreen.core.values.state import RunState
+from untilgreen.engine.driving.conclude import conclude
+from untilgreen.engine.driving.handle import Handle
+from untilgreen.engine.store.folder_record import FolderRecord
+from untilgreen.engine.store.hub import Hub
+from untilgreen.engine.store.reading import state_of
+from untilgreen.engine.worktree.premises import LocalPremises
+from untilgreen.surfaces.cli.caller import agent_mark, me, summarise
+from untilgreen.surfaces.cli.options import HERE, MORE, Json, Place, Run
+from untilgreen.surfaces.cli.verbs.run import keys_handled
+from untilgreen.surfaces.live.choose import View, choose
+from untilgreen.surfaces.text import summary
+from untilgreen.surfaces.text.printing import ascii_only, out_json, tell, version_line
+
+LOOK_SECONDS = 0.25
+"""How often to look for what the agent shows."""
+
+
+def follow(
+    run: Run = "@last",
+    /,
+    *,
+    place: Place = HERE,
+    json: Json = False,
+    plain: Annotated[
+        bool, Parameter(help="Print one line per event instead of the live view.", group=MORE)
+    ] = False,
+) -> int:
+    """Watch a run that another process drives.
+
+    Ctrl-C stops watching, not the run. On a terminal this is the live view of `run`, keys included.
+    """
+    folder = place.find(run)
+    if json:
+        version_line()
+    watch = _Watch(folder, place, json=json, plain=plain)
+    try:
+        anyio.run(watch.go)
+    except KeyboardInterrupt:
+        watch.left = SIGINT
+    if watch.left:
+        tell(f"The run continues. Watch it again: untilgreen follow {folder.id}{place.flags}")
+        return watch.left
+    loaded = place.find(folder.id).read()  # a run of the fleet is copied when it is found
+    state, head = loaded.state, loaded.head
+    if json:
+        out_json(summary.as_json(state, head))
+    else:
+        tell("")
+        summarise(state, place.flags)
+    return exit_code(state)
+
+
+class _Watch:
+    """Shows every event so far and each new one, while a process drives the run."""
+
+    def __init__(self, folder: FolderRecord, place: Place, *, json: bool, plain: bool) -> None:
+        self._folder = folder
+        self._place = place
+        self._json = json
+        self._plain = plain
+        self._state: RunState | None = None
+        self.left = 0
+        """The exit code, if watching ended before the run did."""
+
+    async def go(self) -> None:
+        """Show everything; key presses are carried out even if no process drives the run any more."""
+        handle = Handle(self._folder, await state_of(self._folder), me())
+        attended = sys.stdin.isatty() and agent_mark() is None
+        with choose(
+            json=self._json,
+            quiet=False,
+            verbose=False,
+            plain=self._plain,
+            ascii_only=ascii_only(),
+            flags=self._place.flags,
+        ) as view:
+            async with keys_handled(handle, view, attended=attended):
+                await self._show(handle, view)
+        if attended and not self.left:
+            await conclude(self._folder, LocalPremises(self._place.store()))
+
+    async def _show(self, handle: Handle, view: View) -> None:
+        def hear(event: Event, state: RunState) -> None:
+            self._state = handle.state = state
+            view.on_event(event, state)
+
+        hub = Hub(self._folder, (hear,))
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._until_sigterm, group.cancel_scope)
+            group.start_soon(self._show_activity, view)
+            group.start_soon(hub.run)
+            await hub.until_left()
+            group.cancel_scope.cancel()
+
+    async def _show_activity(self, view: View) -> None:
+        """The agent's latest activity in the current lap; older activity is skipped."""
+        known = 0.0
+        while True:
+            last, lap = await self._folder.shown(), self._state.open if self._state else None
+            works = lap is not None and lap.offered and lap.reply is None
+            if last and lap and works and last.lap == lap.number and last.at > max(known, lap.started):
+                view.on_activity(last.activity)
+                known = last.at
+            await anyio.sleep(LOOK_SECONDS)
+
+    async def _until_sigterm(self, watching: anyio.CancelScope) -> None:
+        """SIGTERM also leaves the terminal as it was."""
+        with anyio.open_signal_receiver(signal.SIGTERM) as signals:
+            async for _ in signals:
+                self.left = SIGTERM
+                watching.cancel()

@@ -1,0 +1,7 @@
+"""What was learnt from your own runs, as lines, tables and JSON.
+
+gathering  What to show: the numbers of each agent, and how agents compare.
+text       The same in words, for people.
+
+In: the verbs `learn` and `plan`. Out: the lesson book, the core's learning, and text for terminals.
+"""

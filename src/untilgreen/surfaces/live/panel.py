@@ -1,0 +1,222 @@
+"""The lines of the live view: each fits the terminal, in ASCII where that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich.text import Text
+
+from untilgreen.core.scoring.progress import Overview, Progress
+from untilgreen.core.values.limits import ceiling
+from untilgreen.core.values.model import GateSpec, Verdict
+from untilgreen.core.values.state import Lap, RunState
+from untilgreen.core.values.units import several, show_duration, show_score
+from untilgreen.surfaces.text.event_lines import ASCII_MARKS, DEMO, MARKS, SCRIPTED, agent_words
+from untilgreen.surfaces.text.safe_text import inert, padded, places, short
+from untilgreen.surfaces.text.sparkline import spark
+
+BAR = 12
+MOST_LAPS = 40
+FEW_LAPS = 12
+"""Laps of a gate beside the scores."""
+SHORTEST_TITLE = 16
+LONGEST_GATE = 12
+"""Places of a gate's name above its column."""
+_ARROWS = {"improving": "↗", "regressing": "↘", "stagnant": "→", "unknown": " "}
+_ASCII_ARROWS = {"improving": "/", "regressing": "\\", "stagnant": "-", "unknown": " "}
+_COLOURS = {"pass": "green", "fail": "red", "error": "yellow", "skip": "dim"}
+_NOT_RUN = Verdict(status="skip")
+
+
+class Panel:
+    """Draws for a terminal of a certain width."""
+
+    def __init__(self, *, width: int, ascii_only: bool) -> None:
+        self._width = width
+        self._ascii = ascii_only
+        self._marks = ASCII_MARKS if ascii_only else MARKS
+
+    def title(self, state: RunState) -> Text:
+        """Run and task on the left; agent and strategy on the right, if there is room for them."""
+        who = f"{agent_words(state.agent)} · {inert(state.plan.strategy.name)}"
+        room = self._width - places(state.run) - places(who) - 4
+        task = short(state.plan.title, max(SHORTEST_TITLE, room))
+        title = Text(state.run, style="bold")
+        title.append(f"  {task}", style="not bold")
+        gap = max(2, self._width - places(title.plain) - places(who))
+        title.append(" " * gap + who, style="dim not bold")
+        return title
+
+    def numbers(self, state: RunState, known: Overview, now: float) -> Text:
+        """How far it is, and how much of each limit is used."""
+        limits, score = state.plan.limits, known.overall.score
+        full, empty = ("#", ".") if self._ascii else ("█", "░")
+        filled = round(score * BAR)
+        arrow = (_ASCII_ARROWS if self._ascii else _ARROWS)[known.overall.trend]
+        text = Text(f"{lap_words(state):<13} ")
+        text.append(full * filled + empty * (BAR - filled), style="cyan")
+        text.append(f" score {show_score(score)} {arrow}")
+        running = 0.0 if state.pause or state.asked else max(0.0, now - state.now)
+        text.append(f"  time {seconds(state.elapsed + running)}{_of(limits.time, show_duration)}")
+        scripted = DEMO in state.plan.labels
+        if state.spent.cost or limits.cost or scripted:
+            spent = "unknown" if state.spent.cost is None else f"${state.spent.cost:.2f}"
+            text.append(f"  cost {spent}{_of(limits.cost, '${:.2f}'.format)}")
+        if scripted:
+            text.append(f" ({SCRIPTED})", style="dim")
+        if state.spent.tokens:
+            text.append(f"  tokens {_count(state.spent.tokens)}{_of(limits.tokens, _count)}")
+        if known.overall.laps_left:
+            text.append(f"  about {known.overall.laps_left} more", style="dim")
+        return text
+
+    def gates(self, state: RunState, known: Overview) -> Text:
+        """Each gate's latest verdict; dim if it is from the lap before."""
+        text = Text("gates ")
+        latest = state.open.verdicts if state.open else {}
+        last = state.last.verdicts if state.last else {}
+        for gate in state.plan.gates:
+            verdict = latest.get(gate.name)
+            text.append(" ")
+            text.append_text(
+                self._gate(gate, verdict or last.get(gate.name), known.gates[gate.name], old=verdict is None)
+            )
+        return text
+
+    def findings(self, state: RunState) -> Text:
+        """What fails by name, then what was fixed last, struck out; reds that don't fit are counted."""
+        fixed, red = _fixed_and_red(state)
+        text = Text("red    ")
+        if not red and not fixed:
+            text.append("nothing" if state.last else "")
+        for number, name in enumerate(red):
+            more = f"and {len(red) - number} more"
+            rest = places(more) + 4 if number < len(red) - 1 else 0
+            if number and places(text.plain) + places(short(name, 60)) + rest > self._width:
+                text.append(more, style="dim")
+                return text
+            text.append(short(name, 60), style="red")
+            text.append("  ")
+        for number, name in enumerate(fixed):
+            if (number or red) and places(text.plain) + places(short(name, 60)) + 2 > self._width:
+                break
+            text.append(f"{self._marks['pass']} ", style="green")
+            text.append(short(name, 60), style="strike dim")
+            text.append("  ")
+        return text
+
+    def history(self, state: RunState) -> Text:
+        """The score of each lap as a bar, and the verdicts of the gates that fail, lap by lap."""
+        laps = state.baseline_and_laps[-MOST_LAPS:]
+        text = Text("score  ")
+        text.append(spark([lap.score for lap in laps], ascii_only=self._ascii), style="cyan")
+        last = state.last.verdicts if state.last else {}
+        for gate in state.plan.gates:
+            if gate.name not in last or last[gate.name].status not in ("fail", "error"):
+                continue
+            text.append(f"   {short(gate.name, 16)} ")
+            for lap in laps[-FEW_LAPS:]:
+                seen = lap.verdicts.get(gate.name)
+                status = seen.status if seen else "skip"
+                text.append(self._marks[status][0], style=_COLOURS[status])
+        return text
+
+    def lap_heading(self, state: RunState) -> str:
+        """The names of the columns of `lap_row`."""
+        names = [padded(name, width) for name, width in self._gate_columns(state)]
+        return "  ".join(["lap", *names, "score", "cost  ", "time  ", "what happened"])
+
+    def lap_row(self, state: RunState, lap: Lap, what: str) -> str:
+        """A finished lap in one line."""
+        cells = []
+        for gate, (_, width) in zip(state.plan.gates, self._gate_columns(state), strict=True):
+            verdict = lap.verdicts.get(gate.name, _NOT_RUN)
+            mark = self._marks[verdict.status] + (str(verdict.count) if verdict.count else "")
+            cells.append(padded(mark + ("~" if verdict.flaky else ""), width))
+        cost = f"${lap.cost:.2f}" if lap.cost else "-"
+        figures = [f"{lap.score:<5.2f}", f"{cost:<6}", f"{seconds(lap.duration):<6}"]
+        return "  ".join([f"{lap.number:<3}", *cells, *figures, what])
+
+    def _gate_columns(self, state: RunState) -> list[tuple[str, int]]:
+        names = [short(gate.name, LONGEST_GATE) for gate in state.plan.gates]
+        return [(name, max(4, places(name))) for name in names]
+
+    def _gate(self, gate: GateSpec, verdict: Verdict | None, change: Progress, *, old: bool) -> Text:
+        status = verdict.status if verdict else "skip"
+        style = f"dim {_COLOURS[status]}" if old else _COLOURS[status]
+        said = f"{self._marks[status]} {inert(gate.name)}"
+        if verdict and verdict.status == "fail":
+            said += f": {verdict.count} failing"
+            changes = [f"{len(change.fixed)} fixed"] if change.fixed else []
+            changes += [f"{len(change.new)} new"] if change.new else []
+            said += f" ({', '.join(changes)})" if changes and old else ""
+        elif verdict and verdict.status == "error":
+            said += ": broken"
+        said += " flaky" if verdict and verdict.flaky else ""
+        return Text(said + " ", style=style.replace("dim dim", "dim"))
+
+
+def lap_words(state: RunState) -> str:
+    """Which lap it is, of how many: the one count of laps."""
+    lap = state.open.number if state.open else len(state.laps)
+    if lap == 0:
+        return "baseline"
+    most = state.plan.limits.iterations
+    return f"lap {lap} of {most}" if most else f"lap {lap}"
+
+
+def seconds(passed: float) -> str:
+    """Whole seconds: running tenths would distract."""
+    return show_duration(float(int(max(0.0, passed))))
+
+
+def changes_words(lap: Lap, known: Overview) -> str:
+    """What a lap changed about the findings, by name; how many there are after the first one."""
+    overall = known.overall
+    if overall.previous is None:
+        return several(lap.count, "finding")
+    parts = [
+        f"{verb} {len(names)}: {', '.join(short(finding_name(each), 60) for each in names[:3])}{_more(names)}"
+        for verb, names in (("fixed", overall.fixed), ("broke", overall.broken), ("new", overall.new))
+        if names
+    ]
+    return "; ".join(parts) or "no change"
+
+
+def finding_name(failing: str) -> str:
+    """The part of a finding's id that tells it apart: `test_total` of `tests: test_cart.Cart.test_total`."""
+    name = failing.partition(": ")[2] or failing
+    if " " in name or "/" in name.rpartition("::")[2]:
+        return name
+    return name.rpartition("::")[2] if "::" in name else name.rpartition(".")[2] or name
+
+
+def _more(names: tuple[str, ...]) -> str:
+    return f" and {len(names) - 3} more" if len(names) > 3 else ""
+
+
+def _fixed_and_red(state: RunState) -> tuple[list[str], list[str]]:
+    """What the newest verdicts no longer name, and what they do; each gate by its latest look."""
+    looks = [
+        *(lap.verdicts for lap in state.baseline_and_laps[-2:]),
+        *([state.open.verdicts] if state.open and state.open.verdicts else []),
+    ]
+    fixed: set[str] = set()
+    red: set[str] = set()
+    for gate in state.plan.gates:
+        seen = [look[gate.name].failing(gate.name) for look in looks if gate.name in look]
+        if seen:
+            red |= seen[-1]
+            fixed |= (seen[-2] - seen[-1]) if len(seen) > 1 else frozenset()
+    return sorted(map(finding_name, fixed)), sorted(map(finding_name, red))
+
+
+def _count(number: float) -> str:
+    """412k rather than 412,345: running digits would distract, too."""
+    if number < 10_000:
+        return f"{number:,.0f}"
+    return f"{number / 1000:.0f}k" if number < 1_000_000 else f"{number / 1_000_000:.3g}M"
+
+
+def _of(limit: float | str | None, show: Callable[[float], str]) -> str:
+    return "" if limit is None else f" of {show(ceiling(limit))}"

@@ -1,0 +1,18 @@
+"""Git as we use it: a private index and private refs, and no settings an agent could have written.
+
+command             Runs one git command: fixed settings, no hooks, and failures in git's own words.
+repository          Finds the repository around a directory and the paths that belong to it.
+settings            Which settings a run uses: those it began with, and no program that a repository names.
+private_repository  Our own git directory for a run: the user's objects, our index, and bytes kept unchanged.
+index_seed          Starts the private index as a copy of the user's, so unchanged files are not read again.
+private_index       The private index: records what is on disk now, and writes it as a git tree.
+tree_patch          Derives the next git tree from the last one when only a few files changed.
+snapshot_refs       Refs that keep snapshots from `git gc`; they show in no log and no list of branches.
+genuine             Checks that git's objects are what their names say: an agent can overwrite them.
+head                Reads the commit of HEAD, and lists commits made in between.
+gc_guard            Waits for a running `git gc` or `git prune`, and checks that a snapshot is still complete.
+git_lock            Waits for git processes that outlived their driver, and keeps others out meanwhile.
+
+In: the modules of `workspace`, and the engine where it needs a repository's paths.
+Out: process (locks, process table, search path) and errors; `git` itself is started only in `command`.
+"""

@@ -1,0 +1,145 @@
+"""Checks that git's objects are what their names say.
+
+git trusts its own files: an agent that can write them could overwrite the object of an original, and git
+would return the new content under the old name. A name is the hash of its content, so it is computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from anyio import to_thread
+
+from untilgreen.errors import WorkspaceNotReady
+from untilgreen.workspace.git.command import Git, split
+
+AT_ONCE = 64_000_000
+"""Bytes that are asked for in one command, as far as the objects are not larger."""
+_SHA1_LENGTH = 40
+_LINK = b"120000"
+
+
+async def check_trees(git: Git, tree: str) -> None:
+    """The tree and all below it, which say which path has which content; not the contents."""
+    listed = [each for each in await _entries(git, tree, "-d") if each.kind == b"tree"]
+    await _check(git, [_Entry(b"tree", tree.encode(), 0), *listed])
+
+
+async def check_all(git: Git, tree: str) -> None:
+    """The tree, all below it, and every content; a submodule is kept elsewhere."""
+    listed = [each for each in await _entries(git, tree, "-l") if each.kind != b"commit"]
+    await _check(git, [_Entry(b"tree", tree.encode(), 0), *listed])
+
+
+async def check_written(git: Git, tree: str, place: Path) -> None:
+    """The same after a tree was written into a directory: reading its files is far cheaper than asking git.
+
+    Where a file is not what its name says, a filter may have changed it; then the object itself is looked at.
+    """
+    await check_trees(git, tree)
+    listed = split(await git("ls-tree", "-r", "-z", tree))
+    other = await to_thread.run_sync(_other_on_disk, listed, place)
+    await _check(git, other)
+
+
+def _other_on_disk(listed: Sequence[bytes], place: Path) -> list[_Entry]:
+    top, other = os.fsencode(place), []
+    for line in listed:
+        about, _, path = line.partition(b"\t")
+        mode, kind, name = about.split()
+        if kind != b"blob":
+            continue
+        content = _on_disk(os.path.join(top, path), mode == _LINK)  # noqa: PTH118 - bytes, and many of them
+        if content is None or _hashed(name, kind, content) != name:
+            other.append(_Entry(kind, name, len(content or b"")))
+    return other
+
+
+def _on_disk(path: bytes, is_link: bool) -> bytes | None:
+    try:
+        if is_link:
+            return os.readlink(path)  # noqa: PTH115 - bytes
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
+            return file.read()
+    except OSError:
+        return None
+
+
+async def content_of(git: Git, snapshot: str, path: str) -> bytes | None:
+    """The content of a file in a tree; None if there is no file at that path."""
+    asked = f"{snapshot}:{path}"
+    found = await git.attempt("cat-file", "blob", asked)
+    if found.returncode:
+        return None
+    _compare((await git("rev-parse", asked)).strip(), b"blob", found.stdout)
+    return found.stdout
+
+
+class _Entry(NamedTuple):
+    kind: bytes
+    name: bytes
+    size: int
+
+
+async def _entries(git: Git, tree: str, how: str) -> list[_Entry]:
+    found = []
+    for line in split(await git("ls-tree", "-r", "-t", "-z", how, tree)):
+        _, kind, name, *size = line.partition(b"\t")[0].split()
+        found.append(_Entry(kind, name, int(size[0]) if size and size[0].isdigit() else 0))
+    return found
+
+
+async def _check(git: Git, entries: Sequence[_Entry]) -> None:
+    for names in _portions({each.name: each.size for each in entries}):
+        printed = await git("cat-file", "--batch", given=b"".join(name + b"\n" for name in names))
+        _compare_all(names, printed)
+
+
+def _portions(sizes: Mapping[bytes, int]) -> Iterator[list[bytes]]:
+    names: list[bytes] = []
+    size = 0
+    for name, each in sizes.items():
+        if names and size + each > AT_ONCE:
+            yield names
+            names, size = [], 0
+        names.append(name)
+        size += each
+    if names:
+        yield names
+
+
+def _compare_all(names: Sequence[bytes], printed: bytes) -> None:
+    at = 0
+    for name in names:
+        end = printed.index(b"\n", at)  # each is printed as a line about it, its content, and a newline
+        _, kind, *size = printed[at:end].split()
+        if not size:
+            raise WorkspaceNotReady(_wrong(name, "is missing"))
+        at = end + 1 + int(size[0])
+        _compare(name, kind, printed[end + 1 : at])
+        at += 1
+
+
+def _hashed(like: bytes, kind: bytes, content: bytes) -> bytes:
+    """The name of an object, in the same form as another."""
+    made = hashlib.sha1(usedforsecurity=False) if len(like) == _SHA1_LENGTH else hashlib.sha256()
+    made.update(b"%s %d\0" % (kind, len(content)))
+    made.update(content)
+    return made.hexdigest().encode()
+
+
+def _compare(name: bytes, kind: bytes, content: bytes) -> None:
+    if _hashed(name, kind, content) != name:
+        raise WorkspaceNotReady(_wrong(name, "has another content than its name says"))
+
+
+def _wrong(name: bytes, what: str) -> str:
+    return (
+        f"The object {name.decode()} of the repository {what}: somebody changed git's own files. "
+        "Look with `git fsck`, and restore the object from another clone."
+    )

@@ -1,0 +1,65 @@
+"""Reads the commit of HEAD, without starting git if possible, and lists commits made in between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from anyio import to_thread
+
+from untilgreen.regex import regex
+from untilgreen.workspace.git.command import OFFLINE, Git
+from untilgreen.workspace.git.repository import Repository
+
+UNBORN = "unborn"
+"""Stands for HEAD before the first commit."""
+MOST = 20
+_LARGEST = 10_000
+_COMMIT = regex(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+class _Endless(Exception):
+    """A file of git's that an agent replaced with a pipe or something else."""
+
+
+class History:
+    """The commits of one work tree."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._git = Git(place=repository.top, variables={"GIT_DIR": str(repository.git_dir), **OFFLINE})
+
+    async def head(self) -> str:
+        """The commit of HEAD."""
+        found = await to_thread.run_sync(self._read)
+        if found:
+            return found
+        asked = await self._git.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return asked.stdout.decode().strip() or UNBORN
+
+    async def commits(self, before: str, after: str) -> tuple[str, ...]:
+        """New commits of HEAD, newest first, each as abbreviated id and subject."""
+        known = () if before == UNBORN else ("--not", before)
+        asked = ("log", "--format=%h %s", f"--max-count={MOST + 1}", after, *known, "--")
+        found = await self._git.attempt(*asked)
+        lines = found.stdout.decode(errors="replace").split("\n")[:-1] if not found.returncode else []
+        if not lines:
+            return (f"{after[:12]} (HEAD was moved there from {before[:12]})",)
+        return (*lines[:MOST], "and more") if len(lines) > MOST else tuple(lines)
+
+    def _read(self) -> str | None:
+        """HEAD and its branch are small files, unless refs are packed or stored otherwise."""
+        try:
+            text = _text(self._repository.git_dir / "HEAD")
+            if text.startswith("ref: refs/") and ".." not in text:
+                text = _text(self._repository.common / text.removeprefix("ref: "))
+        except _Endless:  # git would wait for it too
+            return UNBORN
+        except (OSError, ValueError):  # not text, or not a valid file name
+            return None
+        return text if _COMMIT.fullmatch(text) else None
+
+
+def _text(path: Path) -> str:
+    if path.exists() and (not path.is_file() or path.stat().st_size > _LARGEST):
+        raise _Endless
+    return path.read_text().strip()

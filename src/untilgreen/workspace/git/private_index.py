@@ -1,0 +1,245 @@
+"""The private index: records what is on disk now, and writes it as a git tree."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import NamedTuple
+
+import anyio
+
+from untilgreen.workspace.git.command import Git, GitFailed, joined, split
+from untilgreen.workspace.git.tree_patch import NotPatchable, patched_tree, times
+
+SUBMODULE = b"160000"
+ABSENT = b"000000"
+MOVING = ("No such file or directory", "short read", "file changed")
+"""What git says about a file that is written or removed while git reads it."""
+PASSED_OVER = "Ignoring path"
+ATTEMPTS = 3
+NOTEWORTHY = 100_000_000
+"""Bytes from which a new file is named before git stores it."""
+LARGE = 1_000_000
+"""Size of an index, at about 100 bytes per file, from which two processes are faster than one."""
+OTHERS = ("ls-files", "-z", "--others", "--exclude-standard")
+CHANGED = ("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
+DIFFERING = ("ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard")
+
+
+class Difference(NamedTuple):
+    """One path that differs between two trees, in git's own terms."""
+
+    path: bytes
+    old_mode: bytes
+    new_mode: bytes
+    old: bytes
+    new: bytes
+
+    @property
+    def submodule(self) -> bool:
+        """Whether either side is the commit of another repository."""
+        return SUBMODULE in (self.old_mode, self.new_mode)
+
+    @property
+    def added(self) -> bool:
+        """Only the second tree has it."""
+        return self.old_mode == ABSENT
+
+    @property
+    def deleted(self) -> bool:
+        """Only the first tree has it."""
+        return self.new_mode == ABSENT
+
+
+class Index:
+    """The private index, while no one else writes it."""
+
+    def __init__(self, git: Git, path: Path, max_file: int = 0) -> None:
+        """New files with more than `max_file` bytes are left out; 0 leaves none out."""
+        self._git = git
+        self._path = path
+        self._max_file = max_file
+        self._passed_over: dict[str, None] = {}
+        """What git said about names that it never adds, such as `.GIT` or `git~1`."""
+
+    async def update(self, known: str | None = None) -> Looked:
+        """Update the index to what is on disk, and report what was left out; `known` is its tree before.
+
+        First list differences without writing, then add them all at once: faster than `git add -A`, and
+        nested repositories are reported instead of added.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await self._update(known)
+            except GitFailed as failure:
+                if attempt == ATTEMPTS or not any(sign in failure.words for sign in MOVING):
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _update(self, known: str | None) -> Looked:
+        differing, warnings = await self._look()
+        paths = [path for path in differing if not path.endswith(b"/")]
+        large, left_out = await self._large(paths), False
+        if large and self._max_file:
+            paths, left_out = [path for path in paths if path not in large], True
+        tree = None if paths else known
+        if paths:
+            try:
+                tree = await self._take_in(paths, known if self._size() > LARGE else None)
+            except GitFailed:  # `update-index` can't handle files below what is a link now
+                await self._git("add", "-u")
+                await self.add([path for path in await self._others() if not path.endswith(b"/")])
+        return Looked(
+            nested=tuple(path.rstrip(b"/") for path in differing if path.endswith(b"/")),
+            warnings=(*warnings, *self._passed_over),
+            tree=tree,
+            large=tuple(large.items()),
+            left_out=left_out,
+        )
+
+    async def _large(self, paths: Sequence[bytes]) -> dict[bytes, int]:
+        """New files that git would have to store in full, with their sizes."""
+        sizes = {path: self._file_size(path) for path in paths}
+        large = {path: size for path, size in sizes.items() if size > (self._max_file or NOTEWORTHY)}
+        if not large:
+            return {}
+        tracked = set(split(await self._git("ls-files", "-z", "--", *map(_literal, large))))
+        return {path: size for path, size in large.items() if path not in tracked}
+
+    def _file_size(self, path: bytes) -> int:
+        try:
+            found = Path(self._git.place, os.fsdecode(path)).lstat()
+        except OSError:
+            return 0
+        return found.st_size if stat.S_ISREG(found.st_mode) else 0
+
+    async def _take_in(self, paths: Sequence[bytes], known: str | None) -> str | None:
+        """Add the paths; if `known` is the tree before, also derive the new tree from it where possible."""
+        if known is None:
+            await self.add(paths)
+            return None
+        before = times(self._git, paths)
+        trees: list[str] = []
+        failures: list[GitFailed] = []
+
+        async def patch() -> None:
+            with suppress(NotPatchable, GitFailed):
+                trees.append(await patched_tree(self._git, known, paths))
+
+        async def add() -> None:
+            try:
+                await self.add(paths)
+            except GitFailed as failure:
+                failures.append(failure)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(patch)
+            group.start_soon(add)
+        for failure in failures:
+            raise failure
+        return trees[0] if trees and times(self._git, paths) == before else None
+
+    async def _look(self) -> tuple[list[bytes], tuple[str, ...]]:
+        """Every path that differs from the index; with many files, by two git processes at once."""
+        looks = (CHANGED, OTHERS) if self._size() > LARGE else (DIFFERING,)
+        done: dict[tuple[str, ...], CompletedProcess[bytes]] = {}
+
+        async def run(look: tuple[str, ...]) -> None:
+            done[look] = await self._git.attempt(*look)
+
+        async with anyio.create_task_group() as group:
+            for look in looks:
+                group.start_soon(run, look)
+        listed = [path for look in looks for path in split(self._git.checked(done[look]))]
+        return list(dict.fromkeys(listed)), tuple(
+            done[looks[-1]].stderr.decode(errors="replace").splitlines()
+        )
+
+    async def _others(self) -> list[bytes]:
+        return split(await self._git(*OTHERS))
+
+    def _size(self) -> int:
+        try:
+            return self._path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    async def add(self, paths: Sequence[bytes]) -> None:
+        """Add files, ignored or not; those that are gone are removed."""
+        asked = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        done = await self._git.attempt(*asked, given=joined(paths))
+        self._git.checked(done)
+        said = done.stderr.decode(errors="replace").splitlines()
+        self._passed_over |= {line: None for line in said if line.startswith(PASSED_OVER)}
+
+    async def drop(self, paths: Sequence[bytes]) -> None:
+        """Forget files without touching them."""
+        await self._git("update-index", "--force-remove", "-z", "--stdin", given=joined(paths))
+
+    async def tree(self) -> str:
+        """Write the content of the index as a tree."""
+        return (await self._git("write-tree", "--missing-ok")).decode().strip()
+
+    def mark(self) -> tuple[int, ...]:
+        """A value that differs after every change: git replaces the file and never writes into it."""
+        try:
+            stat = self._path.stat()
+        except FileNotFoundError:
+            return ()
+        return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+    async def changed_tree(self, tree: str, entries: Sequence[tuple[bytes, bytes, bytes]]) -> str:
+        """A tree with some entries replaced (mode, object, path); the mode `000000` takes one out."""
+        scratch = self._path.with_name("scratch")
+        git = self._git.with_index(scratch)
+        scratch.unlink(missing_ok=True)
+        await git("read-tree", tree)
+        lines = [b"%s %s\t%s" % entry for entry in entries]
+        await git("update-index", "-z", "--index-info", given=joined(lines))
+        changed = (await git("write-tree", "--missing-ok")).decode().strip()
+        scratch.unlink(missing_ok=True)
+        return changed
+
+    async def move(self, before: str, after: str) -> None:
+        """Turn the files of one tree into those of another; refused if files differ from the first.
+
+        What a sparse checkout left out stays out, because it is the same in both.
+        """
+        # A file written again with the same bytes has a new time, which `read-tree` takes for a change.
+        await self._git.attempt("update-index", "-q", "--refresh")
+        await self._git("read-tree", "-m", "-u", "--no-sparse-checkout", before, after)
+
+
+def _literal(path: bytes) -> str:
+    """A path that git takes for nothing else."""
+    return f":(literal){os.fsdecode(path)}"
+
+
+class Looked(NamedTuple):
+    """What an update left out, and what git said about it."""
+
+    nested: tuple[bytes, ...]
+    """Nested repositories that are not submodules."""
+    warnings: tuple[str, ...]
+    tree: str | None
+    """The tree of the index, if known without writing it."""
+    large: tuple[tuple[bytes, int], ...] = ()
+    """New files of a size worth a warning, with their bytes."""
+    left_out: bool = False
+    """Whether the large files were left out, as the spec asks."""
+
+
+async def differences(git: Git, before: str, after: str) -> list[Difference]:
+    """Every path that differs between two trees, in git's order."""
+    if before == after:
+        return []
+    parts = split(await git("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after))
+    found = []
+    for facts, path in zip(parts[::2], parts[1::2], strict=True):
+        old_mode, new_mode, old, new, _ = facts.lstrip(b":").split(b" ")
+        found.append(Difference(path, old_mode, new_mode, old, new))
+    return found

@@ -1,0 +1,195 @@
+"""Snapshots over a git remote: a cache for each worker, and a workspace whose snapshots are elsewhere first.
+
+A snapshot is pushed as a commit: git finds common objects only through commits, and a bare tree would send
+the whole repository each time. All commits of a run are one chain under one ref, since a push lists all refs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from untilgreen.ports import Restoration
+from untilgreen.process.flock import lock
+from untilgreen.workspace.git.command import Git, GitFailed
+from untilgreen.workspace.git_workspace import GitWorkspace
+from untilgreen.workspace.worktree import NOBODY
+
+REFS = "refs/untilgreen"
+_FETCHED = "refs/fleet"
+"""Where a cache keeps what it fetched, apart from the refs that runs make here."""
+_ATTEMPTS = 6
+_STALE = "stale info"
+"""What git says when a ref has moved since we looked."""
+_SAME_DATE = {"GIT_AUTHOR_DATE": "@0 +0000", "GIT_COMMITTER_DATE": "@0 +0000"}
+"""The same tree on the same parent is the same commit, on every machine."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The snapshots of a run as a remote has them, newest first."""
+
+    tip: str
+    entries: tuple[tuple[str, str], ...]
+    """Each tree, and what it is of."""
+
+    def left_by(self, turn: str) -> str | None:
+        """What an interrupted turn had done when it was last pushed."""
+        return next((tree for tree, what in self.entries if what == f"left {turn}"), None)
+
+
+class Remote:
+    """One repository elsewhere and its cache here, shared by all runs of this machine."""
+
+    def __init__(self, url: str, cache: Path) -> None:
+        self.url = url
+        self.path = cache.absolute() / "git" / f"{blake2b(url.encode(), digest_size=8).hexdigest()}.git"
+
+    @property
+    def git(self) -> Git:
+        """git in the cache."""
+        return Git(place=self.path, variables={"GIT_DIR": str(self.path)})
+
+    async def fetch(self, run: str, commit: str) -> Chain:
+        """Fetch everything that the remote has about a run."""
+        await self._ensure()
+        async with self._alone():
+            await self._patiently(*_FETCH, self.url, f"+{REFS}/{run}:{_FETCHED}/{run}")
+        tip = (await self.git("rev-parse", f"{_FETCHED}/{run}")).decode().strip()
+        listed = (await self.git("log", "--format=%T %s", f"{commit}..{tip}")).decode().splitlines()
+        entries = [line.split(" ", 1) for line in listed]
+        return Chain(tip, tuple((tree, what) for tree, what in entries))
+
+    async def fetch_branch(self, name: str) -> str | None:
+        """The newest commit of a branch, of the default one for `HEAD`; None if there is none."""
+        await self._ensure()
+        ref = name if name == "HEAD" else f"refs/heads/{name}"
+        listed = (await self._patiently("ls-remote", self.url, ref)).decode().split()
+        if not listed:
+            return None
+        async with self._alone():
+            await self._patiently(*_FETCH, self.url, f"+{listed[0]}:{_FETCHED}-branches/{listed[0]}")
+        return listed[0]
+
+    async def begin(self, run: str, source: Git, commit: str) -> None:
+        """Push the commit that a run begins with for its workers."""
+        await self._patiently(*_PUSH, self.url, f"{commit}:{REFS}/{run}", git=source)
+
+    async def chain_on(self, tree: str, parent: str, what: str) -> str:
+        """One more link."""
+        return await chain_on(self.git, tree, parent, what)
+
+    async def push(self, *arguments: str) -> None:
+        """Push all or nothing, and retry if the connection fails."""
+        options = [each for each in arguments if each.startswith("--")]
+        refs = [each for each in arguments if not each.startswith("--")]
+        await self._patiently(*_PUSH, *options, self.url, *refs)
+
+    async def _ensure(self) -> None:
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        async with self._alone():
+            if not (self.path / "HEAD").exists():
+                await self.git("init", "--quiet", "--bare", ".")
+
+    async def _patiently(self, *arguments: str, git: Git | None = None) -> bytes:
+        pause = 0.2
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return await (git or self.git)(*arguments)
+            except GitFailed as failure:
+                if _STALE in failure.words:
+                    raise
+            await anyio.sleep(pause)
+            pause *= 2
+        return await (git or self.git)(*arguments)
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """One fetch at a time in a cache."""
+        descriptor = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            while not await to_thread.run_sync(lock, descriptor):  # noqa: ASYNC110 - of another process
+                await anyio.sleep(0.02)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+async def chain_on(git: Git, tree: str, parent: str, what: str) -> str:
+    """A commit with fixed author and date: the same tree on the same parent is the same commit everywhere."""
+    git = replace(git, variables={**git.variables, **NOBODY, **_SAME_DATE})
+    return (await git("commit-tree", tree, "-p", parent, given=f"{what}\n".encode())).decode().strip()
+
+
+_FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+_PUSH = ("push", "--quiet", "--no-verify")
+
+
+class RemoteWorkspace(GitWorkspace):
+    """A work tree whose every snapshot is on the remote before anybody hears of it."""
+
+    def __init__(
+        self,
+        start: Path,
+        run: str,
+        private_dir: Path,
+        *,
+        remote: Remote,
+        chain: Chain,
+        commit: str,
+        check: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`check` raises if another driver has the run."""
+        super().__init__(start, run, private_dir)
+        self._remote, self._commit, self._name, self._still_ours = remote, commit, run, check
+        self._tip = chain.tip
+        self._carried = {tree for tree, _ in chain.entries}
+        self._left: tuple[str, str] | None = None
+        self._one = anyio.Lock()
+
+    async def snapshot(self, label: str) -> str:
+        tree = await super().snapshot(label)
+        await self._carry(tree, f"snapshot {label}")
+        return tree
+
+    async def restore(self, snapshot: str, known: str | None, spare: Collection[str] = ()) -> Restoration:
+        done = await super().restore(snapshot, known, spare)
+        await self._carry(done.before, "before a restore")
+        return done
+
+    async def leave(self, lap: int, attempt: int) -> None:
+        """Push what a turn has done so far, for the driver that continues elsewhere; no event names it."""
+        tree, turn = await super().snapshot("left"), f"{lap}-{attempt}"
+        if (turn, tree) != self._left:
+            await self._push(tree, f"left {turn}")
+            self._left = (turn, tree)
+
+    async def _carry(self, tree: str, what: str) -> None:
+        if tree not in self._carried:
+            await self._push(tree, what)
+
+    async def _push(self, tree: str, what: str) -> None:
+        """If another driver pushed first, check that we still have the run, and continue after its commit."""
+        async with self._one:
+            ref = f"{REFS}/{self._name}"
+            while True:
+                commit = await self._remote.chain_on(tree, self._tip, what)
+                try:
+                    await self._remote.push(f"--force-with-lease={ref}:{self._tip}", f"{commit}:{ref}")
+                except GitFailed as failure:
+                    if _STALE not in failure.words:
+                        raise
+                    await self._still_ours()
+                    self._tip = (await self._remote.fetch(self._name, self._commit)).tip
+                    if self._tip != commit:  # else it was ours, and the answer got lost
+                        continue
+                break
+            self._tip = commit
+            self._carried.add(tree)

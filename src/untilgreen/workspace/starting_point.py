@@ -1,0 +1,35 @@
+"""The state of a repository before a run: its commit, and uncommitted changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from untilgreen.workspace.git.command import Git, shown, split
+from untilgreen.workspace.git.repository import Repositories, Repository
+from untilgreen.workspace.git.settings import overrides, read_settings
+
+STATUS = ("status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames")
+
+
+class Beginning(NamedTuple):
+    """A repository before the first turn."""
+
+    repository: Repository
+    commit: str | None
+    """The commit of HEAD; None before the first commit."""
+    dirty: list[str]
+    """Paths with uncommitted changes, including new files; directories end in a slash."""
+
+
+async def look(start: Path, repositories: Repositories) -> Beginning | None:
+    """The starting point of a run in that directory; None without git."""
+    repository = await repositories.find(start)
+    if repository is None:
+        return None
+    git = Git(place=repository.top)
+    git = replace(git, settings=overrides(await read_settings(git), repository.top))
+    head = await git.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    listed = split(await git(*STATUS, "--ignore-submodules=dirty"))
+    return Beginning(repository, head.stdout.decode().strip() or None, [shown(line[3:]) for line in listed])

@@ -1,0 +1,105 @@
+"""A pass with far fewer tests than ever is named and asked about, not believed."""
+
+import pytest
+
+from tests.core.helpers import Run, Turn, gate, red
+from untilgreen.core.scoring.vanished_tests import believed
+from untilgreen.core.values.model import Finding, ToolCount, Verdict
+
+
+def counted(status: str, tool: str, total: int, failed: int = 0) -> Verdict:
+    count = ToolCount(tool=tool, passed=total - failed, failed=failed, total=total)
+    findings = tuple(Finding(id=f"t{number}") for number in range(failed))
+    return Verdict(status="fail" if status == "fail" else "pass", findings=findings, tools=(count,))
+
+
+def after_a_red_lap(**options: object) -> Run:
+    run = Run(gate("tests", options=options))
+    run.lap(tests=counted("fail", "pytest", 328, 2))
+    return run
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status"),
+    [
+        (Verdict(status="pass"), "fail"),
+        (counted("pass", "pytest", 3), "fail"),
+        (counted("pass", "pytest", 164), "fail"),
+        (counted("pass", "pytest", 165), "pass"),
+        (counted("pass", "pytest", 328), "pass"),
+        (counted("pass", "junit", 328), "pass"),
+    ],
+    ids=["no output", "three tests", "half", "more than half", "all", "all, as a report"],
+)
+def test_a_pass_must_show_most_of_the_tests_that_were_there(verdict: Verdict, status: str) -> None:
+    run = after_a_red_lap()
+
+    assert believed(run.state.tools["tests"], gate("tests"), verdict).status == status
+
+
+def test_the_finding_says_what_is_missing_and_what_to_do() -> None:
+    (finding,) = believed(
+        after_a_red_lap().state.tools["tests"], gate("tests"), counted("pass", "pytest", 3)
+    ).findings
+
+    assert finding.message == (
+        "exit code 0, but 3 tests, where pytest reported 328 tests before. "
+        'Restore the tests, or set believe = "exit-code" on the gate if fewer are expected.'
+    )
+
+
+def test_the_exit_code_is_believed_where_the_spec_says_so() -> None:
+    trusting = gate("tests", options={"believe": "exit-code"})
+
+    assert believed(after_a_red_lap().state.tools["tests"], trusting, Verdict(status="pass")).status == "pass"
+
+
+def test_a_gate_that_never_counted_is_not_compared() -> None:
+    run = Run(gate("tests"))
+    run.lap(tests=red("a"))
+
+    assert believed(run.state.tools.get("tests", {}), gate("tests"), Verdict(status="pass")).status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status"),
+    [
+        (Verdict(status="pass"), "fail"),
+        (counted("pass", "ruff", 0), "fail"),
+        (counted("pass", "jest", 1), "pass"),
+        (Verdict(status="pass", tools=(ToolCount(tool="jest", uncounted=True),)), "pass"),
+    ],
+    ids=["no output", "only a linter", "fewer", "a tool that counts only failures"],
+)
+def test_of_a_tiny_suite_some_test_must_be_shown(verdict: Verdict, status: str) -> None:
+    run = Run(gate("tests"))
+    run.lap(tests=counted("fail", "jest", 3, 1))
+
+    assert believed(run.state.tools["tests"], gate("tests"), verdict).status == status
+
+
+def test_a_linter_that_says_nothing_any_more_is_not_missed() -> None:
+    run = Run(gate("tests"))
+    run.lap(
+        tests=Verdict(status="fail", findings=(Finding(id="a"),), tools=(ToolCount(tool="ruff", failed=1),))
+    )
+
+    assert believed(run.state.tools["tests"], gate("tests"), Verdict(status="pass")).status == "pass"
+
+
+def test_a_person_is_asked_where_somebody_answers() -> None:
+    run = Run(gate("tests"), answers=True)
+    run.lap(tests=counted("fail", "pytest", 328, 2))
+
+    run.lap(Turn(), tests=believed(run.state.tools["tests"], gate("tests"), Verdict(status="pass")))
+
+    assert "tests is not believed (exit code 0, but no output from it, where pytest" in run.asked.question
+    assert run.asked.reason == "a gate passed with far fewer tests than before"
+
+
+def test_the_run_goes_on_where_nobody_answers() -> None:
+    run = after_a_red_lap()
+
+    run.lap(tests=believed(run.state.tools["tests"], gate("tests"), Verdict(status="pass")))
+
+    assert (run.state.outcome, run.last.green) == (None, False)

@@ -1,0 +1,106 @@
+"""Driving a run on a record, in a place, from a seat."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from tests.engine.driving.helpers import NOON, begun
+from untilgreen.core.loop.receive import Answer
+from untilgreen.core.values.events import Answered, Attached, GateChecked
+from untilgreen.engine.driving.drive import DriveOptions, drive
+from untilgreen.engine.loop.seat import UNATTENDED
+from untilgreen.engine.store.folder_record import FolderRecord
+from untilgreen.engine.store.runs import Store
+from untilgreen.engine.worktree.premises import LocalPremises
+from untilgreen.errors import ArrivalRefused, JournalTaken
+from untilgreen.ports import Hold, Journal
+
+pytestmark = pytest.mark.anyio
+
+
+def premises(record: FolderRecord) -> LocalPremises:
+    return LocalPremises(Store(record.scratch.state_dir))
+
+
+async def test_an_answer_that_waits_in_the_inbox_is_taken_before_the_first_step(tmp_path: Path) -> None:
+    """Else a seat that does not wait for people would leave with the answer unread."""
+    record = await begun(tmp_path, "manual")
+    waiting = await drive(record, premises(record), UNATTENDED)
+    letter = await record.send(Answer(at=NOON, by="me", choice="continue"))
+
+    after = await drive(record, premises(record), UNATTENDED)
+
+    assert len(after.laps) == len(waiting.laps) + 1
+    assert await record.reply(letter, 5.0) == ""
+    events = await record.open_journal().events()
+    again = [number for number, event in enumerate(events) if isinstance(event, Attached)][-1]
+    assert isinstance(events[again + 1], Answered)
+
+
+async def test_what_is_refused_leaves_no_trace(tmp_path: Path) -> None:
+    record = await begun(tmp_path, "manual")
+    await drive(record, premises(record), UNATTENDED)
+    before = (await record.load()).seq
+    first = Answer(at=NOON, by="me", choice="dance")
+
+    with pytest.raises(ArrivalRefused, match="is not an answer to"):
+        await drive(record, premises(record), UNATTENDED, DriveOptions(first=first))
+
+    assert (await FolderRecord(record.path).load()).seq == before
+
+
+async def test_what_an_event_names_is_kept_before_the_event(tmp_path: Path) -> None:
+    record = _Noting((await begun(tmp_path, "fixed")).path)
+
+    await drive(record, premises(record), UNATTENDED)
+
+    events = await record.open_journal().events()
+    outputs = {event.verdict.output for event in events if isinstance(event, GateChecked)} - {None}
+    assert outputs
+    assert outputs <= set(record.noted)
+    for name in outputs:
+        assert await record.kept(name or "") is not None
+    assert any(name.endswith("-brief.md") for name in record.noted)
+
+
+async def test_a_driver_that_was_overtaken_ends_and_says_so(tmp_path: Path) -> None:
+    record = _Overtaken((await begun(tmp_path, "fixed")).path)
+
+    with pytest.raises(JournalTaken, match="is driven elsewhere"):
+        await drive(record, premises(record), UNATTENDED)
+
+    state = (await FolderRecord(record.path).load()).state
+    assert state.outcome is None
+
+
+class _Noting(FolderRecord):
+    """Remembers what it was given to keep."""
+
+    noted: ClassVar[list[str]] = []
+
+    async def keep(self, name: str, path: Path) -> None:
+        self.noted.append(name)
+        await super().keep(name, path)
+
+
+class _Overtaken(FolderRecord):
+    """Another driver has the run from the first verdict on."""
+
+    @asynccontextmanager
+    async def hold(self, driver: object) -> AsyncIterator[Hold]:
+        async with super().hold(driver) as hold:  # type: ignore[arg-type]
+            yield Hold(journal=_Fenced(hold.journal), run=hold.run)
+
+
+class _Fenced:
+    def __init__(self, inner: Journal) -> None:
+        self._inner = inner
+        self.events, self.follow = inner.events, inner.follow
+
+    async def append(self, event: object) -> None:
+        if isinstance(event, GateChecked):
+            raise JournalTaken("The run is driven elsewhere.")
+        await self._inner.append(event)  # type: ignore[arg-type]

@@ -1,0 +1,59 @@
+"""A command is known by where it comes from, not by what it says."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from untilgreen.engine.store.folder_record import FolderRecord
+from untilgreen.engine.store.lock import hold, this_process
+from untilgreen.engine.store.runs import Store
+
+ASK = """
+import sys
+from pathlib import Path
+from untilgreen.engine.operations.caller import started_by
+print(started_by(Path(sys.argv[1])))
+"""
+# A shell that does not become what it starts; that one's environment is clean.
+SHELL = '"$0" -c "$1" "$2"; exit $?'
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> FolderRecord:
+    return Store(tmp_path / "state").create(1_785_000_000.0, workspace=tmp_path)
+
+
+def asked(state_dir: Path, mark: str = "") -> str:
+    """What a grandchild of this process finds, whose parent was started with this mark."""
+    shell = f"unset UNTILGREEN_INSIDE; {SHELL}"
+    done = subprocess.run(
+        ["sh", "-c", shell, sys.executable, ASK, str(state_dir)],
+        env={**os.environ, "UNTILGREEN_INSIDE": mark},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_a_mark_that_was_taken_away_shows_in_the_process_that_did_it(run: FolderRecord) -> None:
+    assert asked(run.path.parents[1], run.id) == run.id
+
+
+def test_the_driver_of_a_run_shows_without_any_mark(run: FolderRecord) -> None:
+    with hold(run.lock, run=run.id, driver=this_process(0.0)):
+        assert asked(run.path.parents[1]) == run.id
+
+
+def test_other_peoples_runs_are_no_reason(run: FolderRecord, tmp_path: Path) -> None:
+    """A test-suite that is a gate of a run has runs of its own, in a place of its own."""
+    with hold(run.lock, run=run.id, driver=this_process(0.0)):
+        assert asked(tmp_path / "elsewhere", run.id) == "None"
+
+
+@pytest.mark.parametrize("mark", ["", "1", "../..", "2phv000xx"])
+def test_without_a_run_nobody_is_meant(run: FolderRecord, mark: str) -> None:
+    assert asked(run.path.parents[1], mark) == "None"

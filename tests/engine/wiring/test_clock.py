@@ -1,0 +1,25 @@
+"""The real clock, which may jump while somebody waits for a moment."""
+
+import time
+
+import anyio
+import pytest
+
+from untilgreen.engine.wiring import clock
+from untilgreen.engine.wiring.clock import SystemClock
+
+
+@pytest.mark.anyio
+async def test_who_waits_for_a_moment_notices_that_the_clock_jumped_over_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As after a night in which the machine was suspended: its timers have slept as well."""
+    monkeypatch.setattr(clock, "LONGEST_NAP", 0.01)
+    real = time.time
+    times = iter([real()])
+    monkeypatch.setattr(time, "time", lambda: next(times, real() + 10_000))
+
+    with anyio.move_on_after(5) as scope:
+        await SystemClock().sleep_until(real() + 5_000)
+
+    assert not scope.cancelled_caught

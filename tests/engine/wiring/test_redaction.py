@@ -1,0 +1,114 @@
+"""What of a plan, an event or an activity may be written down, and what it is when it is used."""
+
+import os
+
+import msgspec
+import pytest
+
+from untilgreen.core.values.events import GateChecked
+from untilgreen.core.values.model import Finding, GateSpec, PartSpec, Plan, Verdict
+from untilgreen.core.values.secrets import Secrets
+from untilgreen.engine.wiring.objects import agents_of, gates_of, notifiers_of, objects_of
+from untilgreen.engine.wiring.redaction import (
+    missing,
+    redacted,
+    redacted_value,
+    secrets_of,
+    with_secrets,
+    without_secrets,
+)
+
+SECRET = "hunter2-hunter2"
+# In pieces, so that nobody takes this file for one that leaks.
+TOKEN = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVICE_TOKEN", SECRET)
+
+
+def gate(**env: str) -> GateSpec:
+    return GateSpec(name="login", kind="command", options={"run": f"login '{SECRET}'", "env": env})
+
+
+PLAN = Plan(
+    task=f"Log in with {SECRET} or {TOKEN}.",
+    gates=(gate(),),
+    agents=(PartSpec(name="fix", use="command", options={"command": f"fix --key '{SECRET}'"}),),
+    notify=(PartSpec(name="webhook", use="webhook", options={"url": f"https://example.org/{SECRET}"}),),
+    workspace={"base": "/", "start": "/"},
+)
+
+
+@pytest.mark.parametrize("part", ["task", "gates", "agents", "notify"])
+def test_no_part_of_a_plan_is_written_down_with_a_secret(part: str) -> None:
+    kept, _ = redacted(PLAN)
+    written = msgspec.json.encode(getattr(kept, part)).decode()
+
+    assert "${SERVICE_TOKEN}" in written
+    assert SECRET not in written
+    assert TOKEN not in written
+
+
+def test_gates_agents_and_notifiers_are_made_with_the_values_that_were_meant() -> None:
+    kept, _ = redacted(PLAN)
+    (login,), (fix,) = gates_of(kept, objects_of(kept)).values(), agents_of(kept, objects_of(kept)).values()
+    (webhook,) = notifiers_of(kept, objects_of(kept))
+
+    assert getattr(login, "run", "") == f"login '{SECRET}'"
+    assert getattr(fix, "command", "") == f"fix --key '{SECRET}'"
+    assert getattr(webhook, "url", "") == f"https://example.org/{SECRET}"
+
+
+def test_a_variable_of_a_gate_is_a_secret_of_the_whole_run() -> None:
+    """The agent can read it in the spec, and a report that the gate's tool writes may have it."""
+    secrets = secrets_of(Plan(task="do it", gates=(gate(IT_TOKEN="swordfish-swordfish"),)))
+
+    assert secrets.cut("it is swordfish-swordfish") == "it is [IT_TOKEN was cut out]"
+
+
+def test_a_variable_of_a_gate_that_names_one_of_ours_is_the_same_secret() -> None:
+    secrets = secrets_of(Plan(task="do it", gates=(gate(IT_TOKEN="me:${SERVICE_TOKEN}"),)))
+
+    assert secrets.cut(f"me:{SECRET}") == "[IT_TOKEN was cut out]"
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        Verdict(status="fail", excerpt=f"said {SECRET}"),
+        Verdict(status="fail", findings=(Finding(id=SECRET, message=TOKEN, file=f"{SECRET}.txt"),)),
+    ],
+)
+def test_an_event_has_no_secret_wherever_it_stands(verdict: Verdict) -> None:
+    event = GateChecked(at=1.0, lap=1, gate=f"gate {SECRET}", verdict=verdict)
+    clean = without_secrets(event, Secrets(os.environ))
+    written = msgspec.json.encode(clean).decode()
+
+    assert isinstance(clean, GateChecked)
+    assert SECRET not in written
+    assert TOKEN not in written
+
+
+def test_names_of_a_table_are_strained_like_its_values() -> None:
+    shown = redacted_value({f"a {SECRET}": [f"b {TOKEN}", {SECRET: 1}]})
+
+    assert shown == {"a ${SERVICE_TOKEN}": ["b [a token was cut out]", {"${SERVICE_TOKEN}": 1}]}
+    assert with_secrets({"a": ["${SERVICE_TOKEN}", {"b": "${HOME}"}]}) == {"a": [SECRET, {"b": "${HOME}"}]}
+
+
+def test_a_secret_that_stands_in_the_spec_itself_is_said() -> None:
+    _, said = redacted(Plan(task="do it", gates=(gate(IT_TOKEN="swordfish-swordfish"),)))
+
+    assert "IT_TOKEN of gate login is a secret written in the spec itself" in said
+    assert redacted(Plan(task="do it", gates=(gate(IT_TOKEN=SECRET),)))[1] == ""
+
+
+def test_a_secret_that_is_not_set_here_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, _ = redacted(PLAN)
+    assert missing(kept) == ()
+
+    monkeypatch.delenv("SERVICE_TOKEN")
+    (said,) = missing(kept)
+    assert said.startswith("Gate login uses SERVICE_TOKEN, which is not set here.")

@@ -1,0 +1,68 @@
+"""Adopting orphans: only while somebody needs it."""
+
+import subprocess
+import sys
+
+import pytest
+
+from untilgreen.process.subreaper import adopted_none, adopting_orphans, childless, is_subreaper
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+
+RUNAWAY = """
+import os, signal, subprocess
+from untilgreen.process.subreaper import adopted_none, adopting_orphans, childless
+
+sleeper = subprocess.Popen(["sleep", "60"])
+with adopting_orphans(sleeper.pid):
+    print(adopted_none())
+    shell = "setsid sleep 60 < /dev/null > /dev/null 2>&1 & echo $!"
+    runaway = int(subprocess.run(["/bin/sh", "-c", shell], capture_output=True, check=True).stdout)
+    print(adopted_none())
+    os.kill(runaway, signal.SIGKILL)
+    os.waitpid(runaway, 0)
+    print(adopted_none())
+sleeper.kill()
+sleeper.wait()
+
+with adopting_orphans(0):
+    print(childless())
+    shell = "setsid sleep 60 < /dev/null > /dev/null 2>&1 & echo $!"
+    runaway = int(subprocess.run(["/bin/sh", "-c", shell], capture_output=True, check=True).stdout)
+    print(childless())
+    os.kill(runaway, signal.SIGKILL)
+    os.waitpid(runaway, 0)
+    print(childless())
+"""
+
+
+def test_orphans_are_adopted_as_long_as_one_tree_needs_it() -> None:
+    first, second = adopting_orphans(1), adopting_orphans(2)
+    seen = [is_subreaper()]
+    for step in (first.__enter__, second.__enter__):
+        step()
+        seen.append(is_subreaper())
+    for leave in (first.__exit__, second.__exit__):
+        leave(None, None, None)
+        seen.append(is_subreaper())
+
+    assert seen == [False, True, True, True, False]
+
+
+def test_a_process_that_adopts_anyway_goes_on_with_it() -> None:
+    with adopting_orphans(1):
+        with adopting_orphans(2):
+            pass
+        assert is_subreaper()
+    assert not is_subreaper()
+
+
+def test_a_process_whose_grandchild_ran_away_has_adopted_it_and_is_not_childless() -> None:
+    seen = subprocess.run([sys.executable, "-c", RUNAWAY], capture_output=True, check=True, text=True)
+
+    assert seen.stdout.split() == ["True", "False", "True"] * 2
+
+
+def test_nobody_is_known_to_be_childless_while_orphans_go_elsewhere() -> None:
+    assert not childless()
+    assert not adopted_none()

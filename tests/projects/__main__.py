@@ -1,0 +1,49 @@
+"""Play every story on real packages: `python -m tests.projects [NAME|STORY...]`, and print a table."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.projects.catalogue import PROJECTS, Project
+from tests.projects.prepare import checkout
+from tests.projects.stories import STORIES, tell
+
+WIDTH = 17
+
+
+def main(words: list[str]) -> int:
+    """Words choose projects and stories; without any, every story is played on every project."""
+    by_name = {project.name: project for project in PROJECTS}
+    unknown = set(words) - {*by_name, *STORIES}
+    if unknown:
+        known = ", ".join([*by_name, *STORIES])
+        print(f"Nothing is called {', '.join(sorted(unknown))}. There are: {known}.", file=sys.stderr)
+        return 2
+    projects = [by_name[word] for word in words if word in by_name] or list(PROJECTS)
+    stories = [word for word in words if word in STORIES] or list(STORIES)
+    print(f"{'project':<24}" + "".join(f"{story:<{WIDTH}}" for story in stories) + "seconds")
+    bad = [each for project in projects for each in play(project, stories)]
+    print(f"{len(bad)} went wrong." if bad else "Every story ended as it should.")
+    return 1 if bad else 0
+
+
+def play(project: Project, stories: list[str]) -> list[str]:
+    """One row of the table, and below it what went wrong."""
+    started = time.monotonic()
+    bad: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="untilgreen-projects-") as folder:
+        shipped = checkout(project, Path(folder) / "shipped")
+        print(f"{project.name + ' ' + project.version:<24}", end="", flush=True)
+        for story in stories:
+            wrong = tell(project, shipped, story)
+            print(f"{'BAD' if wrong else 'ok':<{WIDTH}}", end="", flush=True)
+            bad += [f"{project.name}, {story}: {each}" for each in wrong]
+    print(f"{time.monotonic() - started:.0f}", *bad, sep="\n  ", flush=True)
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,16 @@
+"""A plugin for pytest that writes down which tests failed."""
+
+import json
+import os
+from pathlib import Path
+
+FAILED: list[str] = []
+
+
+def pytest_runtest_logreport(report):  # type: ignore[no-untyped-def]  # pytest calls it
+    if report.failed and report.nodeid not in FAILED:
+        FAILED.append(report.nodeid)
+
+
+def pytest_sessionfinish(session):  # type: ignore[no-untyped-def]  # pytest calls it
+    Path(os.environ["LISTING"]).write_text(json.dumps(FAILED))

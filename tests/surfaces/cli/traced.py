@@ -1,0 +1,65 @@
+"""The real program with the calls of some of its functions written down, in order.
+
+Started as `python traced.py FILE command …`; FILE gets a line for each call of a function in WATCHED.
+A coroutine that is resumed is the same call.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+WATCHED = {
+    "journal/reader.py:read": "journal read",
+    "engine/loop/steps.py:perform": "step",
+    "core/loop/receive.py:refusal": "refusal",
+    "core/briefing/brief.py:compose": "brief",
+    "workspace/git/repository.py:find_repository": "repository",
+}
+
+
+def calls_of(
+    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes = b""
+) -> tuple[int, list[str]]:
+    """The exit code of a command, and the watched calls it made."""
+    written = cwd.parent / "calls"
+    done = subprocess.run(
+        [sys.executable, __file__, str(written), *arguments],
+        cwd=cwd,
+        env={**env},
+        input=stdin,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert written.exists(), done.stderr.decode()
+    return done.returncode, written.read_text().splitlines()
+
+
+def _main(written: str, arguments: list[str]) -> None:
+    calls = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)  # at once: a hook ends without a goodbye
+    frames: set[FrameType] = set()
+
+    def look(frame: FrameType, event: str, _: Any) -> None:
+        _, _, path = frame.f_code.co_filename.rpartition("/untilgreen/")
+        name = WATCHED.get(f"{path}:{frame.f_code.co_qualname}")
+        if event == "call" and name is not None and frame not in frames:
+            frames.add(frame)
+            os.write(calls, f"{name}\n".encode())
+
+    sys.argv = ["untilgreen", *arguments]
+    threading.setprofile(look)
+    sys.setprofile(look)
+    from untilgreen.__main__ import main
+
+    main()
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,350 @@
+"""The live view: lines that fit the terminal, and one line for each lap above them."""
+
+import io
+import threading
+from collections.abc import Iterable
+
+import pytest
+from rich.console import Console, ConsoleOptions
+from rich.segment import Segment
+
+from tests.core.helpers import PASS, Run, Turn, gate, priced, red
+from untilgreen.core.detectors.cycle import Cycle
+from untilgreen.core.loop.fold import apply
+from untilgreen.core.loop.receive import Answer
+from untilgreen.core.loop.step import CheckGates
+from untilgreen.core.strategies.manual import Manual
+from untilgreen.core.values.events import Answered, GateChecked, Paused, Resumed, Steered
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import Reply, Verdict
+from untilgreen.ports import Activity
+from untilgreen.surfaces.live.keys import HELP
+from untilgreen.surfaces.live.view import LiveView
+from untilgreen.surfaces.text.event_lines import DEMO
+from untilgreen.surfaces.text.safe_text import places
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J洞窟" * 40
+
+
+class Screen:
+    """A terminal of a certain width, and the view on it."""
+
+    def __init__(self, width: int, *, ascii_only: bool = False) -> None:
+        self.file = io.StringIO()
+        self.console = Console(file=self.file, width=width, color_system=None, highlight=False)
+        self.time = 0.0
+        self.view = LiveView(self.console, lambda: self.time, ascii_only=ascii_only, flags=" --state-dir d")
+
+    def play(self, run: Run) -> None:
+        """Tell the view what happened, each event with the state after it."""
+        state = None
+        for event in run.events:
+            state = apply(state, event)
+            self.view.on_event(event, state)
+
+    def said(self) -> list[str]:
+        """The lines that stay."""
+        return [line.rstrip() for line in self.file.getvalue().splitlines()]
+
+    def drawn(self) -> list[str]:
+        """The picture as it is now."""
+        self.file.truncate(0)
+        self.file.seek(0)
+        self.console.print(self.view)
+        return self.said()
+
+
+def stuck() -> Run:
+    run = Run(gate("tests"), gate("style"), detectors=[Cycle()], remedies=("hint",), task="make it green")
+    for _ in range(3):
+        run.lap(Turn(seconds=61), tests=red("a", "b"))
+    return run
+
+
+def test_seven_lines_say_how_a_run_is_doing() -> None:
+    screen, run = Screen(80), stuck()
+    run.offer()
+    screen.play(run)
+    screen.view.on_activity(Activity(kind="edit", text="cart.py"))
+
+    title, numbers, gates, history, findings, now, last = screen.drawn()
+
+    assert title == "r1  make it green" + " " * 48 + "agent · hybrid"
+    assert numbers == "lap 4 of 20   ██████░░░░░░ score 0.50 →  time 3m21s of 4h"
+    assert gates == "gates  ✕ tests: 2 failing  ✓ style"
+    assert history == "score  ▅▅▅   tests ✕✕✕"
+    assert findings == "red    a  b"
+    assert now == "now    edit: cart.py  0s"
+    assert last.startswith("last   lap 3: cycle: the same failures")
+
+
+def test_findings_are_struck_out_as_they_fall_also_while_gates_still_run() -> None:
+    screen, run = Screen(80), Run(gate("tests"), gate("style"))
+    run.lap(tests=red("a", "b"), style=red("long line"))
+    run.lap(tests=red("b"), style=red("long line"))
+    screen.play(run)
+
+    assert screen.drawn()[4] == "red    b  long line  ✓ a"
+
+    run.offer()
+    while not isinstance(run.step, CheckGates):
+        assert run.step is not None
+        run.perform(run.step, Turn())
+    run.record(GateChecked(at=run.state.now, lap=3, gate="tests", verdict=PASS))
+    screen.play(run)
+
+    assert screen.drawn()[4] == "red    long line  ✓ b"
+
+
+@pytest.mark.parametrize(("width", "shown"), [(40, 2), (80, 6), (200, 20)])
+def test_findings_that_do_not_fit_are_counted(width: int, shown: int) -> None:
+    screen, run = Screen(width), Run(gate("tests"))
+    run.lap(tests=red(*(f"test_{number:02}" for number in range(20))))
+    screen.play(run)
+
+    more = f"and {20 - shown} more" if shown < 20 else ""
+    names = "  ".join([*(f"test_{number:02}" for number in range(shown)), more]).rstrip()
+    assert screen.drawn()[4] == f"red    {names}"
+
+
+def test_a_scripted_demo_says_that_nothing_was_paid() -> None:
+    screen, run = Screen(120), Run(gate("tests"), labels={DEMO: "scripted"})
+    run.lap(Turn(reply=priced(0.25)), tests=red("a"))
+    screen.play(run)
+
+    assert "cost $0.25 (scripted: you paid nothing)" in screen.drawn()[1]
+
+
+def test_a_lap_is_one_line_that_stays() -> None:
+    screen, run = Screen(100), Run(gate("tests"), gate("style"))
+    run.lap(tests=red("a", "b"))
+    run.lap(Turn(reply=Reply(error="crash", detail="exit code 3")), tests=red("a"))
+    screen.play(run)
+
+    assert screen.said() == [
+        "lap  tests  style  score  cost    time    what happened",
+        "1    ✕2     ✓      0.50   -       4s      2 findings",
+        "lap 2: turn failed: crash: exit code 3",
+        "2    ✕1     ✓      0.50   -       4s      fixed 1: b",
+    ]
+
+
+def test_the_answer_to_a_question_does_not_print_its_lap_a_second_time() -> None:
+    screen, run = Screen(100), Run(gate("tests"), strategy=Manual(), answers=True)
+    run.lap(tests=red("a"))
+    run.arrive(Answer(at=run.state.now, choice="stop"))
+    run.end()
+    screen.play(run)
+
+    assert [line[:3] for line in screen.said()].count("1  ") == 1
+    assert screen.said()[-1].startswith("after lap 1: ends as")
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_no_line_is_wider_than_the_terminal_whatever_is_in_it(width: int, ascii_only: bool) -> None:
+    screen = Screen(width, ascii_only=ascii_only)
+    run = Run(gate("tests" * 20), gate("洞窟" * 20), task=HOSTILE)
+    run.lap(Turn(reply=Reply(error="crash", detail=HOSTILE)), **{"tests" * 20: red(HOSTILE)})
+    screen.play(run)
+    screen.view.on_activity(Activity(kind="text", text=HOSTILE))
+
+    lines = screen.said() + screen.drawn()
+
+    assert len(lines) >= 6
+    assert max(map(places, lines)) < max(width, 21), "and some terminals wrap in their last place"
+    assert "\x1b" not in "".join(lines)
+    assert "owned" not in "".join(lines)
+
+
+def test_in_ascii_our_own_signs_are_plain() -> None:
+    screen = Screen(60, ascii_only=True)
+    screen.play(stuck())
+
+    assert "".join(screen.said() + screen.drawn()).isascii()
+
+
+def test_seconds_pass_in_whole_ones() -> None:
+    screen, run = Screen(80), stuck()
+    run.offer()
+    screen.play(run)
+    screen.view.on_activity(Activity(kind="text", text="thinking"))
+    screen.time += 7.9
+
+    assert screen.drawn()[5] == "now    text: thinking  7s"
+
+
+def test_a_stuck_question_is_shown_whole_with_a_sentence_for_each_choice_and_its_default() -> None:
+    run = Run(gate("tests"), detectors=[Cycle()], remedies=("ask",), answers=True)
+    while run.state.asked is None:
+        run.lap(tests=red("a"))
+    screen = Screen(100)
+    screen.play(run)
+
+    asked = screen.drawn()[7:]
+
+    assert asked[0].startswith("ask    The run is stuck: cycle in laps 1, 2, 3")
+    assert asked[-6:] == [
+        "       1 different approach: one more lap with another approach; say which in a note",
+        "       2 review: pause the run so that you can look at the files; continue with `resume`",
+        "       3 cancel: end the run and leave the files as they are now",
+        "       4 end (default): end the run as stuck with the files of the best lap",
+        "       No answer within 15m: end.",
+        "       From another terminal: untilgreen answer r1 'different approach' --state-dir d",
+    ]
+    assert screen.drawn()[5].startswith("now    waiting for your answer; in ")
+
+
+def test_a_question_rings_once_and_names_itself_in_the_title_until_it_is_answered() -> None:
+    run = Run(gate("tests"), strategy=Manual(), answers=True)
+    run.lap(tests=red("a"))
+    file = io.StringIO()
+    console = Console(file=file, width=100, force_terminal=True, color_system=None, highlight=False)
+    with LiveView(console, lambda: run.state.now) as view:
+        state = None
+        for event in (*run.events, Steered(at=run.state.now, id="1", note="x")):
+            state = apply(state, event)
+            view.on_event(event, state)
+        waiting = file.getvalue()
+        answered = Answered(at=run.state.now, choice="continue")
+        view.on_event(answered, apply(state, answered))
+
+    assert waiting.count("\x07") == 3, "the bell, and the ends of title and notification"
+    assert "\x1b]2;waiting: Lap 1 scored 0.00" in waiting
+    assert "\x1b[23;2t" not in waiting
+    assert "\x1b[23;2t" in file.getvalue()
+
+
+def test_a_pause_shows_the_command_that_ends_it() -> None:
+    screen, run = Screen(120), Run(gate("tests"))
+    run.lap(tests=red("a"))
+    run.record(Paused(at=run.state.now, reason="lunch"))
+    screen.play(run)
+
+    assert "now    paused: lunch. Continue with: untilgreen resume r1 --state-dir d" in screen.drawn()[5]
+
+    run.record(Resumed(at=run.state.now + 1))
+    screen.play(run)
+
+    assert "paused" not in screen.drawn()[5]
+
+
+def test_a_wait_says_how_long_it_takes_and_nothing_else_counts_beside_it() -> None:
+    screen, run = Screen(120), Run(gate("tests"))
+    run.lap(tests=red("a"))
+    run.record(
+        Paused(at=run.state.now, until=run.state.now + 40, reason="rate_limited: 429", cause="rate_limited")
+    )
+    screen.time = run.state.now
+    screen.play(run)
+    screen.time += 5
+
+    assert screen.drawn()[5].startswith("now    rate-limited; resuming at ")
+    assert screen.drawn()[5].endswith("(in 35s)")
+
+
+def test_another_program_gets_the_terminal_and_what_happened_meanwhile_is_printed_after_it() -> None:
+    screen, run = Screen(100), Run(gate("tests"))
+    run.lap(tests=red("a"))
+    with screen.view.suspended():
+        screen.play(run)
+        assert screen.said() == []
+
+    assert screen.said()[0].startswith("lap  tests")
+
+
+def test_a_flaky_gate_is_marked_and_the_baseline_is_told_in_words() -> None:
+    run = Run(gate("tests"), gate("style"), baseline=True)
+    run.lap(tests=red("a"), style=Verdict(status="pass", score=1.0, duration=90.0))
+    run.lap(tests=red("a"), style=Verdict(status="pass", score=1.0, flaky=True))
+    screen = Screen(120)
+    screen.play(run)
+
+    said = "\n".join(screen.said())
+    assert "style: green, slow (1m30s of its 10m); tests: 1 failing" in said
+    assert "1    ✕1     ✓~ " in said
+    assert "✓ style flaky" in "\n".join(screen.drawn())
+
+
+def test_a_long_task_leaves_room_for_who_works_on_it() -> None:
+    screen, run = Screen(60), Run(gate("tests"), task="make everything green " * 5)
+    run.lap(tests=red("a"))
+    screen.play(run)
+
+    title = screen.drawn()[0]
+    assert title.endswith("…  agent · hybrid")
+    assert places(title) == 59
+
+
+def test_tokens_and_money_are_shown_against_their_limits() -> None:
+    screen, run = Screen(100), Run(gate("tests"), limits=Limits(cost=5.0, tokens="2M"))
+    run.lap(Turn(reply=priced(1.25, 412_345)), tests=red("a"))
+    screen.play(run)
+
+    assert "time 6s of 4h  cost $1.25 of $5.00  tokens 412k of 2M" in screen.drawn()[1]
+
+
+def test_keys_are_the_last_line_and_what_is_typed_is_inert() -> None:
+    screen = Screen(80)
+    screen.play(stuck())
+
+    screen.view.show_keys(f"note: {HOSTILE[:40]}")
+
+    assert len(screen.drawn()) == 8
+    assert screen.drawn()[7].startswith("keys   note: ")
+    assert "\x1b" not in screen.drawn()[7]
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_every_key_is_shown_beside_its_word_at_any_width(width: int) -> None:
+    screen = Screen(width)
+    screen.play(stuck())
+
+    screen.view.show_keys(HELP)
+
+    shown = [line[7:].rstrip(" ·").split(" · ") for line in screen.drawn()[7:]]
+    assert [key for line in shown for key in line] == HELP.split(" · ")
+    assert max(map(len, screen.drawn())) < width
+
+
+def test_what_has_not_changed_is_not_drawn_again_and_a_narrower_terminal_is_wiped() -> None:
+    file = io.StringIO()
+    console = Console(file=file, width=100, force_terminal=True, color_system=None, highlight=False)
+    run = stuck()
+    with LiveView(console, lambda: run.state.now) as view:
+        state = None
+        for event in run.events:
+            state = apply(state, event)
+            view.on_event(event, state)
+        view.show_keys("p pause")
+        drawn = len(file.getvalue())
+        view.show_keys("p pause")
+        assert len(file.getvalue()) == drawn
+        broken = [-(-places(str(line)) // 40) or 1 for line in view.__rich__().renderables]
+        console.width = 40
+        view.show_keys("p pause")
+
+    assert broken[0] == 3, "the title, which was as wide as the terminal"
+    assert file.getvalue()[drawn:].startswith(f"\r\x1b[{sum(broken) - 1}A\x1b[2K")
+
+
+class _SlowToRender:
+    """A line during whose printing the view is refreshed from another thread, as its timer does."""
+
+    def __init__(self, view: LiveView) -> None:
+        self._refresh = threading.Thread(target=view._live.refresh, daemon=True)
+        self.waited = False
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Segment]:
+        self._refresh.start()
+        self._refresh.join(0.2)
+        self.waited = self._refresh.is_alive()
+        return ()
+
+
+def test_no_refresh_comes_between_a_line_that_stays_and_the_picture_below_it() -> None:
+    screen = Screen(80)
+    line = _SlowToRender(screen.view)
+    screen.view._live.print_above(line)
+
+    assert line.waited

@@ -1,0 +1,48 @@
+"""The last lines of a run: which lap's files are left."""
+
+import time
+
+import pytest
+
+from tests.core.helpers import Run, Turn, gate, priced, red
+from untilgreen.core.values.limits import Limits
+from untilgreen.core.values.model import Reply
+from untilgreen.surfaces.text.event_lines import DEMO
+from untilgreen.surfaces.text.summary import summary
+
+
+@pytest.mark.parametrize(
+    ("laps", "sentence"),
+    [
+        ("ab ab ab", "Laps 1–3 tie for the best; the files are those of lap 3."),
+        ("a ab a", "Laps 1, 3 tie for the best; the files are those of lap 3."),
+        ("ab a ab", "Lap 2 is the best; the files are those of lap 2."),
+    ],
+)
+def test_laps_that_are_equally_good_are_told_as_a_tie(laps: str, sentence: str) -> None:
+    run = Run(gate("tests"), limits=Limits(iterations=3))
+    for number, findings in enumerate(laps.split(), 1):
+        run.lap(Turn(tree=f"t{number}"), tests=red(*findings))
+    run.end()
+
+    assert sentence in summary(run.state, width=80, ascii_only=False)
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"), [({DEMO: "scripted"}, "$0.25 (scripted: you paid nothing)"), ({}, "$0.25")]
+)
+def test_what_a_scripted_demo_cost_was_not_paid(labels: dict[str, str], said: str) -> None:
+    run = Run(gate("tests"), labels=labels)
+    run.lap(Turn(reply=priced(0.25)), tests=red("a"))
+
+    (costs,) = [line for line in summary(run.state, width=80, ascii_only=False) if "$" in line]
+    assert costs.endswith(said)
+
+
+def test_show_says_when_a_rate_limited_run_resumes() -> None:
+    run = Run(gate("tests"), started=time.time())
+    run.lap(Turn(reply=Reply(error="rate_limited", retry_at=time.time() + 40)), tests=red("a"))
+
+    said = "\n".join(summary(run.state, width=80, ascii_only=False))
+
+    assert "paused: rate-limited; resuming at " in said

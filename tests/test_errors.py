@@ -1,0 +1,22 @@
+"""What went wrong, out of the groups that tasks raise."""
+
+from untilgreen.errors import JournalError, JournalTaken, UserError, only
+
+
+def test_a_single_error_is_taken_out_of_its_groups() -> None:
+    error = UserError("no")
+
+    assert only(ExceptionGroup("", [ExceptionGroup("", [error])])) is error
+    assert only(error) is error
+
+
+def test_several_errors_stay_together() -> None:
+    both = ExceptionGroup("", [UserError("no"), JournalError("neither")])
+
+    assert only(both) is both
+
+
+def test_that_a_driver_was_overtaken_explains_what_failed_beside_it() -> None:
+    taken = JournalTaken("Run abc is driven elsewhere.")
+
+    assert only(ExceptionGroup("", [UserError("no"), ExceptionGroup("", [taken, JournalTaken("")])])) is taken

@@ -1,0 +1,193 @@
+"""A gc of somebody else is noticed, waited for, and what it took is written once more."""
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.surfaces.cli.helpers import script
+from tests.workspace.helpers import git, write
+from untilgreen.errors import WorkspaceNotReady
+from untilgreen.workspace.git.gc_guard import NOTE, GcWatch
+from untilgreen.workspace.git_workspace import GitWorkspace
+
+
+def a_git(folder: Path) -> str:
+    """A program that sleeps under the name of git."""
+    program = folder / "git"
+    program.symlink_to(shutil.which("sleep") or "/bin/sleep")
+    return str(program)
+
+
+def started(*words: str) -> subprocess.Popen[bytes]:
+    """A process that stands for a gc."""
+    return subprocess.Popen(words)
+
+
+async def test_no_gc_is_seen_where_there_is_none(repository: Path, workspace: GitWorkspace) -> None:
+    watch = GcWatch(repository / ".git")
+    write(repository, {"a.txt": "1\n"})
+    await workspace.snapshot("0")
+
+    assert not await watch.saw_one()
+
+
+async def test_a_gc_that_came_and_went_is_seen(repository: Path) -> None:
+    watch = GcWatch(repository / ".git")
+
+    git(repository, "gc", "--quiet")
+
+    assert await watch.saw_one()
+
+
+async def test_a_gc_that_runs_is_waited_for(repository: Path, tmp_path: Path) -> None:
+    sleeper = started(a_git(tmp_path), "60")
+    note = repository / ".git" / NOTE
+    note.write_text(f"{sleeper.pid} {socket.gethostname()}")
+    seen: list[bool] = []
+
+    async def look() -> None:
+        seen.append(await GcWatch(repository / ".git").saw_one())
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(look)
+        await anyio.sleep(0.3)
+        assert not seen
+        sleeper.kill()
+        sleeper.wait()
+
+    assert seen == [True]
+
+
+async def test_a_long_wait_for_a_gc_is_told(repository: Path, tmp_path: Path) -> None:
+    sleeper = started(a_git(tmp_path), "60")
+    (repository / ".git" / NOTE).write_text(f"{sleeper.pid} {socket.gethostname()}")
+    said: list[str] = []
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(GcWatch(repository / ".git", tell=said.append).saw_one)
+        with anyio.fail_after(20):
+            while not said:  # noqa: ASYNC110 - it is what we wait for
+                await anyio.sleep(0.05)
+        sleeper.kill()
+        sleeper.wait()
+
+    place = str(repository / ".git")
+    assert said == [f"Waiting for `git gc` (process {sleeper.pid}) in {place!r} to finish."]
+
+
+async def test_a_stale_note_that_names_a_living_process_holds_nobody_up(repository: Path) -> None:
+    """Process ids are used again: this one is our own, and no git."""
+    (repository / ".git" / NOTE).write_text(f"{os.getpid()} {socket.gethostname()}")
+
+    with anyio.fail_after(5):
+        assert await GcWatch(repository / ".git").saw_one()
+
+
+async def test_a_repository_that_is_gone_is_a_sentence(repository: Path, workspace: GitWorkspace) -> None:
+    write(repository, {"a.txt": "1\n"})
+    await workspace.snapshot("0")
+    shutil.rmtree(repository / ".git")
+    write(repository, {"a.txt": "2\n"})
+
+    with pytest.raises(WorkspaceNotReady, match=r"/\.git' is gone\. Restore it"):
+        await workspace.snapshot("1")
+
+
+async def test_the_note_of_a_gc_that_died_or_runs_elsewhere_holds_nobody_up(
+    repository: Path, tmp_path: Path
+) -> None:
+    gone, alive = started("true"), started(a_git(tmp_path), "60")
+    gone.wait()
+    for words in (f"{gone.pid} {socket.gethostname()}", f"{alive.pid} elsewhere", "", "x y"):
+        (repository / ".git" / NOTE).write_text(words)
+        with anyio.fail_after(20):
+            assert await GcWatch(repository / ".git").saw_one()
+    alive.kill()
+    alive.wait()
+
+
+async def test_what_a_gc_took_from_a_snapshot_is_written_once_more(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    """Files are gone from under the very name that was given to the tree, as after a gc beside it."""
+    write(repository, {"a.txt": "once\n"})
+    blob = git(repository, "hash-object", "a.txt").strip()
+    tree = await workspace.snapshot("0")
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    (repository / ".git" / NOTE).write_text("1 elsewhere")
+
+    assert await workspace.snapshot("1") == tree
+
+    assert git(repository, "cat-file", "-p", blob) == "once\n"
+
+
+@pytest.fixture
+def prunes(tmp_path: Path) -> Iterator[Callable[[Path], subprocess.Popen[bytes]]]:
+    """Begins what looks like a prune in a directory, and ends it with the test."""
+    os.mkfifo(tmp_path / "never")
+    prune, begun = (
+        script(tmp_path / "git", f"read line < {tmp_path}/never\n"),
+        list[subprocess.Popen[bytes]](),
+    )
+
+    def begin(cwd: Path) -> subprocess.Popen[bytes]:
+        begun.append(subprocess.Popen([prune, "prune"], cwd=cwd))
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.kill()
+        each.wait()
+
+
+async def test_a_prune_that_runs_here_is_waited_for_and_none_elsewhere(
+    repository: Path, tmp_path: Path, prunes: Callable[[Path], subprocess.Popen[bytes]]
+) -> None:
+    first, _ = prunes(repository), prunes(tmp_path)
+    came: list[str] = []
+
+    async def look() -> None:
+        await GcWatch(repository / ".git").no_prune()
+        came.append("looked")
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(look)
+            await anyio.sleep(0.5)
+            came.append("ended")
+            first.kill()
+            first.wait()
+
+    assert came == ["ended", "looked"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+async def test_what_a_prune_took_from_a_snapshot_is_written_once_more(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool
+) -> None:
+    """The file goes in the moment in which the tree gets its name; a prune leaves no other trace."""
+    write(repository, {"a.txt": "once\n"})
+    await workspace.snapshot("0")
+    if packed:  # what is in a pack, and not in a file of its own, is there as well
+        git(repository, "repack", "-q", "-a", "-d")
+    write(repository, {"a.txt": "twice\n", "b.txt": "once\n"})
+    blob = git(repository, "hash-object", "a.txt").strip()
+    file = repository / ".git" / "objects" / blob[:2] / blob[2:]
+    real = shutil.which("git")
+    taking = f'for word; do if test "$word" = update-ref && ! test -e {tmp_path}/took; then rm "{file}"'
+    body = f'{taking}; touch {tmp_path}/took; fi; done\nexec {real} "$@"\n'
+    (tmp_path / "bin").mkdir()
+    script(tmp_path / "bin" / "git", body)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+
+    tree = await workspace.snapshot("1")
+
+    assert (tmp_path / "took").exists()
+    assert git(repository, "cat-file", "-p", blob) == "twice\n"
+    assert git(repository, "rev-list", "--objects", tree).count("\n") >= 3

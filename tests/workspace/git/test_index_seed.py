@@ -1,0 +1,163 @@
+"""The private index begins with what the user's index knows, and with nothing that hides a change."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.workspace.helpers import commit, contents, git, settle, write
+from untilgreen.workspace.git_workspace import GitWorkspace
+
+
+def listed(repository: Path, tree: str) -> list[str]:
+    return git(repository, "ls-tree", "-r", "-z", "--name-only", tree).split("\0")[:-1]
+
+
+def blob(repository: Path, tree: str, path: str) -> str:
+    return git(repository, "show", f"{tree}:{path}")
+
+
+async def test_files_that_the_index_knows_are_not_read_again(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    """Only a file of the same size and time can show it, where git does not look at more than these."""
+    git(repository, "config", "core.trustctime", "false")
+    git(repository, "config", "core.checkStat", "minimal")
+    write(repository, {"a.txt": "old\n"})
+    os.utime(repository / "a.txt", (1_000_000_000, 1_000_000_000))
+    commit(repository)
+    write(repository, {"a.txt": "new\n"})
+    os.utime(repository / "a.txt", (1_000_000_000, 1_000_000_000))
+
+    assert blob(repository, await workspace.snapshot("0"), "a.txt") == "old\n"
+
+
+async def test_a_change_as_old_as_the_index_is_seen(repository: Path, workspace: GitWorkspace) -> None:
+    """The copy of the index has the time of the original, or a file as old as it would count as clean."""
+    git(repository, "config", "core.trustctime", "false")
+    write(repository, {"a.txt": "old\n"})
+    settle(repository, "a.txt")
+    git(repository, "add", "a.txt")
+    write(repository, {"a.txt": "new\n"})
+    for path in ("a.txt", ".git/index"):
+        os.utime(repository / path, (1_000_000_000, 1_000_000_000))
+
+    assert blob(repository, await workspace.snapshot("0"), "a.txt") == "new\n"
+
+
+async def test_a_change_right_after_a_snapshot_is_seen(repository: Path, workspace: GitWorkspace) -> None:
+    for number in range(20):
+        write(repository, {"a.txt": f"{number:03}\n"})
+        tree = await workspace.snapshot(str(number))
+
+        assert blob(repository, tree, "a.txt") == f"{number:03}\n"
+
+
+async def test_files_that_git_was_told_to_look_away_from_are_seen(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"assumed.txt": "1\n", "skipped.txt": "1\n", "both.txt": "1\n", "absent.txt": "1\n"})
+    commit(repository)
+    git(repository, "update-index", "--assume-unchanged", "assumed.txt", "both.txt")
+    git(repository, "update-index", "--skip-worktree", "skipped.txt", "both.txt", "absent.txt")
+    (repository / "absent.txt").unlink()
+    write(repository, {"assumed.txt": "2\n", "skipped.txt": "2\n", "both.txt": "2\n"})
+    before_files = contents(repository)
+    before = await workspace.snapshot("0")
+    write(repository, {"assumed.txt": "3\n", "skipped.txt": "3\n", "both.txt": "3\n"})
+    after = await workspace.snapshot("1")
+    await workspace.restore(before, after)
+
+    assert [blob(repository, before, name) for name in ("assumed.txt", "skipped.txt", "both.txt")] == [
+        "2\n"
+    ] * 3
+    assert "absent.txt" in listed(repository, before)
+    assert contents(repository) == before_files
+
+
+async def test_files_that_were_only_announced_to_git_are_kept(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"a.txt": "1\n", "later.txt": "1\n"})
+    git(repository, "add", "--intent-to-add", "later.txt")
+
+    assert listed(repository, await workspace.snapshot("0")) == ["a.txt", "later.txt"]
+
+
+async def test_staged_changes_that_are_not_on_disk_are_no_content(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {"a.txt": "1\n", "b.txt": "1\n"})
+    commit(repository)
+    write(repository, {"a.txt": "staged\n"})
+    git(repository, "add", "a.txt")
+    git(repository, "rm", "--quiet", "--cached", "b.txt")
+    write(repository, {"a.txt": "on disk\n"})
+    tree = await workspace.snapshot("0")
+
+    assert (blob(repository, tree, "a.txt"), blob(repository, tree, "b.txt")) == ("on disk\n", "1\n")
+
+
+async def test_a_split_index_is_read_and_left_as_it_is(repository: Path, workspace: GitWorkspace) -> None:
+    write(repository, {"a.txt": "1\n", "b.txt": "1\n"})
+    commit(repository)
+    git(repository, "config", "core.splitIndex", "true")
+    git(repository, "update-index", "--split-index")
+    write(repository, {"a.txt": "2\n"})
+    git(repository, "add", "a.txt")
+    shared = {path: path.read_bytes() for path in (repository / ".git").glob("sharedindex.*")}
+    assert shared
+    first = await workspace.snapshot("0")
+    for path in shared:
+        path.unlink()
+    write(repository, {"b.txt": "2\n"})
+    second = await workspace.snapshot("1")
+    for path, content in shared.items():
+        path.write_bytes(content)
+
+    assert listed(repository, first) == listed(repository, second) == ["a.txt", "b.txt"]
+    assert git(repository, "ls-files").split() == ["a.txt", "b.txt"]
+
+
+async def test_a_lost_index_is_made_from_the_commit(repository: Path, workspace: GitWorkspace) -> None:
+    write(repository, {".gitignore": "*.log\n", "kept.log": "1\n"})
+    git(repository, "add", "--force", "kept.log")
+    commit(repository)
+    (repository / ".git" / "index").unlink()
+
+    assert listed(repository, await workspace.snapshot("0")) == [".gitignore", "kept.log"]
+
+
+async def test_a_beginning_that_was_cut_off_begins_again(
+    repository: Path, workspace: GitWorkspace, private: Path
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    write(
+        private,
+        {"git/seed": "half an index", "git/seed.lock": "", "git/index.lock": "", "git/scratch.lock": ""},
+    )
+
+    assert listed(repository, await workspace.snapshot("0")) == ["a.txt"]
+
+
+async def test_a_later_driver_goes_on_with_the_same_index(repository: Path, private: Path) -> None:
+    write(repository, {".gitignore": "*.log\n", "kept.log": "1\n"})
+    git(repository, "add", "--force", "kept.log")
+    commit(repository)
+    first = await GitWorkspace(repository, "r1", private).snapshot("0")
+    git(repository, "rm", "--quiet", "--cached", "kept.log")
+    second = await GitWorkspace(repository, "r1", private).snapshot("1")
+
+    assert first == second
+
+
+@pytest.mark.parametrize("left", [b"", b"not an index", b"DIRC" + bytes(200)])
+async def test_an_index_that_a_power_cut_damaged_is_made_again(
+    left: bytes, repository: Path, workspace: GitWorkspace, private: Path
+) -> None:
+    write(repository, {".gitignore": "*.log\n", "kept.log": "1\n"})
+    git(repository, "add", "--force", ".")
+    before = await workspace.snapshot("0")
+    (private / "git" / "index").write_bytes(left)
+
+    assert await workspace.snapshot("1") == before

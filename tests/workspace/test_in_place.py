@@ -1,0 +1,103 @@
+"""Other files in the workspace for a while; its own are there again afterwards, whatever happens."""
+
+import signal
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.workspace.helpers import contents, git, write
+from untilgreen.workspace.export import Exporter
+from untilgreen.workspace.git_workspace import GitWorkspace
+
+pytestmark = pytest.mark.anyio
+BEGIN: dict[str, str | bytes] = {
+    ".gitignore": "kept/\ncache/\n",
+    "a.py": "1\n",
+    "tests/test_a.py": "original\n",
+}
+NOW: dict[str, str | bytes] = {"a.py": "2\n", "tests/test_a.py": "weakened\n", "b.py": "new\n"}
+UNKEPT: dict[str, str | bytes] = {"kept/data": "large\n", "cache/deep/lie": "stale\n"}
+DYING = """\
+import asyncio, os, sys
+from pathlib import Path
+from untilgreen.workspace.export import Exporter
+from untilgreen.workspace.git_workspace import GitWorkspace
+
+async def main(root, private, base, now):
+    workspace = GitWorkspace(Path(root), "run", Path(private))
+    tree = Exporter(workspace).in_place(
+        now, originals=base, paths=["tests/test_a.py"], parts={"b.py": b"part"}, aside=["cache/"]
+    )
+    async with tree:
+        os.kill(os.getpid(), 9)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "--quiet", "work")
+    return tmp_path / "work"
+
+
+async def two_trees(root: Path, workspace: GitWorkspace) -> tuple[str, str]:
+    write(root, BEGIN)
+    base = await workspace.snapshot("0")
+    write(root, NOW | UNKEPT)
+    return base, await workspace.snapshot("1")
+
+
+async def test_a_tree_is_there_for_a_while_and_nothing_is_left_of_it(root: Path, tmp_path: Path) -> None:
+    workspace = GitWorkspace(root, "run", tmp_path / "private")
+    base, now = await two_trees(root, workspace)
+    before = contents(root)
+
+    async with Exporter(workspace).in_place(
+        now, originals=base, paths=["tests/test_a.py"], parts={"b.py": b"part"}, aside=["cache/", "gone/"]
+    ):
+        meanwhile = contents(root)
+        write(root, {"a.py": "written by a gate", "cache/made": "by a gate", "left.txt": "too"})
+
+    assert meanwhile["tests/test_a.py"] == b"original\n"
+    assert (meanwhile["b.py"], meanwhile["kept/data"]) == (b"part", b"large\n")
+    assert not any(name.startswith("cache") for name in meanwhile)
+    assert contents(root) == before
+    assert not (tmp_path / "private" / "in-place.json").exists()
+
+
+async def test_an_error_meanwhile_changes_nothing_about_that(root: Path, tmp_path: Path) -> None:
+    workspace = GitWorkspace(root, "run", tmp_path / "private")
+    base, now = await two_trees(root, workspace)
+    before = contents(root)
+
+    with pytest.raises(RuntimeError):
+        async with Exporter(workspace).in_place(base, parts={}, aside=list(UNKEPT)):
+            raise RuntimeError
+
+    assert contents(root) == before
+    assert await workspace.snapshot("2") == now
+
+
+@pytest.mark.parametrize("point", ["", "before:files", "after:files", "before:return", "after:return"])
+async def test_after_a_kill_everything_returns_before_the_files_are_looked_at(
+    root: Path, tmp_path: Path, point: str
+) -> None:
+    workspace = GitWorkspace(root, "run", tmp_path / "private")
+    base, now = await two_trees(root, workspace)
+    before = contents(root)
+    code = DYING if not point else DYING.replace("os.kill(os.getpid(), 9)", "pass")
+    crash = {"UNTILGREEN_CRASH_AT": f"in-place:{point}#1"} if point else {}
+
+    ended = await anyio.run_process(
+        [sys.executable, "-c", code, str(root), str(tmp_path / "private"), base, now],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **crash},
+        check=False,
+    )
+
+    assert ended.returncode == -signal.SIGKILL
+    later = GitWorkspace(root, "run", tmp_path / "private")
+    assert await later.snapshot("2") == now
+    assert contents(root) == before

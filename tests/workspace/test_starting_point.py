@@ -1,0 +1,23 @@
+"""What a run finds when it begins is read, and nothing is written for it."""
+
+from pathlib import Path
+
+from tests.workspace.helpers import commit, git, settle, write
+from untilgreen.workspace.git.repository import Repositories
+from untilgreen.workspace.starting_point import look
+
+
+async def test_a_look_leaves_the_index_of_the_user_as_it_is(repository: Path) -> None:
+    """git would write down what it found out about files that were only touched."""
+    write(repository, {"a.txt": "1\n", "b.txt": "1\n"})
+    commit(repository)
+    settle(repository, "a.txt", "b.txt")
+    (repository / "a.txt").touch()
+    write(repository, {"b.txt": "2\n", "new.txt": "1\n"})
+    before = (repository / ".git" / "index").read_bytes()
+
+    found = await look(repository, Repositories())
+
+    assert found is not None
+    assert (found.commit, found.dirty) == (git(repository, "rev-parse", "HEAD").strip(), ["b.txt", "new.txt"])
+    assert (repository / ".git" / "index").read_bytes() == before
