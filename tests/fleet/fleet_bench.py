@@ -54,7 +54,10 @@ class FleetBench:
         return self.machines[name]
 
     async def ready(self, *names: str) -> list[Machine]:
-        """These machines, once all of them poll."""
+        """These machines and no others, once all of them poll; tests come in any order."""
+        for each in self.machines.values():
+            if each.name not in names and each.alive:
+                each.die()
         found = [self.machine(name) for name in names]
         for each in found:
             await until(lambda each=each: each.ready or not each.alive)  # type: ignore[misc]
