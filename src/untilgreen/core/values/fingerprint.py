@@ -83,6 +83,8 @@ _KINDS = tuple(
         ("percent", r"%\W*"),
     )
 )
+_COUNTED_BEHIND = regex(r"fail|failures|errors|left|remaining|missing|warnings|problems|issues|todos")
+"""Words that a count follows without a sign between; "error 404" and "failed 3 times" are something else."""
 _REACH = 3
 """Words between a count and what it counts, as in "7 type errors" or "3 tests are failing"."""
 
@@ -186,15 +188,32 @@ def _counted(words: list[str]) -> dict[int, str]:
         elif kind == "named" and kinds[place + 1 : place + 2] in (["number"], ["ended"]):
             found[place + 1] = "number"
         elif kind in ("named", "failure") and words[place : place + 2] != ["left", "out"]:
-            before = [each for each in range(max(0, place - _REACH), place) if kinds[each] == "number"]
-            found.update(
-                {
-                    each: "number"
-                    for each in before[-1:]
-                    if each == 0 or kinds[each - 1] not in ("place", "turn")
-                }
-            )
+            if (each := _before(words, kinds, place)) is None:
+                each = _behind(words, kinds, place)
+            if each is not None and (each == 0 or kinds[each - 1] not in ("place", "turn")):
+                found[each] = "number"
     return found
+
+
+def _before(words: list[str], kinds: list[str], place: int) -> int | None:
+    """The number before a word for failure, as in "7 type errors"; of "3 of 7 tests failed", the 3."""
+    near = [each for each in range(max(0, place - _REACH), place) if kinds[each] == "number"]
+    if not near:
+        return None
+    part = near[-1] - (3 if words[max(0, near[-1] - 2) : near[-1]] == ["out", "of"] else 2)
+    return part if part >= 0 and words[near[-1] - 1] == "of" and kinds[part] == "number" else near[-1]
+
+
+def _behind(words: list[str], kinds: list[str], place: int) -> int | None:
+    """The number behind it, as in "errors = 3" or "# fail 3"."""
+    if words[place + 1 : place + 2] in (["="], [":"]):
+        each = place + 2
+    elif _COUNTED_BEHIND.fullmatch(words[place]):
+        each = place + 1
+    else:
+        return None
+    fits = kinds[each : each + 1] in (["number"], ["ended"]) and not _measured(words, each)
+    return each if fits else None
 
 
 def plain_numbers(text: str) -> tuple[str, ...]:
