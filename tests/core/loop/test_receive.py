@@ -360,6 +360,25 @@ def test_a_run_that_is_paused_already_can_not_be_paused_for_a_review() -> None:
     assert refusal(run.state, answer("review")) == "Run r1 is already paused."
 
 
+def test_words_behind_a_choice_that_needs_none_are_a_note_for_the_agent() -> None:
+    said = Answer(at=0.0, choice="continue", argument="use a guard clause", note="and test it")
+
+    (event,) = receive(at_a_question().state, said)
+
+    assert isinstance(event, Answered)
+    assert (event.argument, event.note) == (None, "use a guard clause\n\nand test it")
+    assert "characters; 8,000 are allowed" in refusal(
+        at_a_question().state, answer("continue", "n" * (LONGEST_NOTE + 1))
+    )
+
+
+def test_what_a_choice_needs_is_not_a_note() -> None:
+    (event,) = receive(at_a_question().state, answer("rollback", "1"))
+
+    assert isinstance(event, Answered)
+    assert (event.argument, event.note) == ("1", "")
+
+
 def test_a_gate_question_takes_its_three_answers() -> None:
     run = Run(gate(on_fail="ask"), answers=True)
     run.lap(tests=red("a"))

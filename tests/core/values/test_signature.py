@@ -18,6 +18,18 @@ def test_a_change_is_named_by_its_file_and_what_was_done(text: str, name: str) -
     assert signature(text) == name
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Searched GitHub for 'oauth2 refresh token', found 3 patterns", "search:oauth2-refresh-token"),
+        ("Searched the web for oauth2 refresh token.", "search:oauth2-refresh-token"),
+        ("I looked at it", "looked"),
+    ],
+)
+def test_a_search_is_named_by_what_was_looked_for(text: str, name: str) -> None:
+    assert signature(text) == name
+
+
 def test_of_a_very_long_output_both_ends_are_looked_at() -> None:
     much = "word " * 20_000
 
@@ -37,8 +49,21 @@ def test_of_a_very_long_output_both_ends_are_looked_at() -> None:
         (["a.py::one", "b.py::one"], "a.py::one,b.py::one"),
         (["a.py::one", "no file"], "a.py::one,no-file"),
         (["type error: x"], "type-error:-x"),
+        (["src/auth.ts: TypeError: cannot read properties of null"], "error:TypeError-null-auth.ts"),
+        (["src/test_error.py::TestTypeError::test_a"], "test_error.py:TestTypeError::test_a"),
     ],
-    ids=["none", "one", "one file", "many", "file alone", "two files", "some without file", "no file"],
+    ids=[
+        "none",
+        "one",
+        "one file",
+        "many",
+        "file alone",
+        "two files",
+        "some without file",
+        "no file",
+        "an exception",
+        "a test with the name of one",
+    ],
 )
 def test_findings_are_named_by_the_file_they_share_and_the_first_names(ids: list[str], name: str) -> None:
     assert signature_of_findings(ids) == name

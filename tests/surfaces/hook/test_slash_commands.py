@@ -178,6 +178,24 @@ def test_a_question_is_answered_where_it_is_shown(session: Session) -> None:
     assert [event.choice for event in session.events("Answered")] == ["continue"]
 
 
+@pytest.mark.parametrize("choice", ["1", "different approach"])
+def test_what_is_said_with_an_answer_reaches_the_agent(session: Session, choice: str) -> None:
+    session.prompt('/ralph "Fix auth"')
+    asked = ""
+    for lap in range(1, 7):
+        (session.place / "auth.ts").write_text(f"// {lap}\n")
+        if asked := session.stop("Fixed auth.ts - added null check").toast.partition("asks:")[2]:
+            break
+    assert "1 different approach: one more lap with another approach" in asked
+    assert session.call("why").out.splitlines()[0] == (
+        "waiting: The run is stuck: similar in laps 2, 3, 4: the same reply 3 times"
+    )
+
+    answered = session.prompt(f"/untilgreen answer {choice} use a guard clause")
+
+    assert "# From the person you work for\n\nuse a guard clause" in answered.context
+
+
 def test_an_answer_may_be_a_word_and_end_the_loop(session: Session) -> None:
     asking(session)
     session.stop(active=False)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from untilgreen.core.loop import session_arrivals
+from untilgreen.core.loop.remedies import DIFFERENT
 from untilgreen.core.loop.session_arrivals import Arriving
 from untilgreen.core.loop.step import undecided
-from untilgreen.core.values.decision import REVIEW, ROLLBACK, SWITCH
+from untilgreen.core.values.decision import CONTINUE, REVIEW, ROLLBACK, SWITCH
 from untilgreen.core.values.events import (
     Allowed,
     Answered,
@@ -25,6 +26,8 @@ from untilgreen.core.values.state import RunState
 from untilgreen.errors import nearest
 
 ALLOW, APPROVE, REJECT = "allow", "approve", "reject"
+_TAKE_A_NOTE = frozenset({APPROVE, REJECT, CONTINUE, DIFFERENT, REVIEW})
+"""Choices that need nothing else: words that come with them are for the agent."""
 LONGEST_NOTE = 8_000
 MOST_ADDED = 1_000
 
@@ -146,9 +149,15 @@ def _answer(state: RunState, answer: Answer, at: float) -> Event:
             gate=gate.name,
             snapshot=state.open.snapshot or "",
             yes=answer.choice == APPROVE,
-            note=answer.note,
+            note=_note(answer),
         )
-    return Answered(at=at, by=answer.by, choice=answer.choice, argument=answer.argument, note=answer.note)
+    argument = None if answer.choice in _TAKE_A_NOTE else answer.argument
+    return Answered(at=at, by=answer.by, choice=answer.choice, argument=argument, note=_note(answer))
+
+
+def _note(answer: Answer) -> str:
+    told = answer.argument if answer.choice in _TAKE_A_NOTE else None
+    return "\n\n".join(filter(None, (told, answer.note)))
 
 
 def _refused_approval(state: RunState, gate: GateSpec, answer: Answer) -> str:
@@ -164,7 +173,7 @@ def _refused_approval(state: RunState, gate: GateSpec, answer: Answer) -> str:
 
 def _refused_answer(state: RunState, answer: Answer) -> str:
     asked = state.asked
-    if too_long := _too_long(answer.note):
+    if too_long := _too_long(_note(answer)):
         return too_long
     if answer.choice == ALLOW:
         return "" if answer.argument else f"{ALLOW!r} needs a path, for example '{ALLOW} tests/test_a.py'."

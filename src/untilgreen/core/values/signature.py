@@ -35,7 +35,8 @@ _TOUCHED = regex(
     re.I,
 )
 _SEARCHED = regex(
-    r"\b(?:search(?:ed|ing)?|looked|googled|grepped|queried)\b[^\n'\"`]{0,60}['\"`]([^'\"`\n]{2,120})['\"`]",
+    r"\b(?:search(?:ed|ing)?|looked|googled|grepped|queried)\b[^\n'\"`]{0,60}"
+    r"(?:['\"`]([^'\"`\n]{2,120})['\"`]|\bfor\s+([^'\"`\n.,;:]{2,120}))",
     re.I,
 )
 _INNER = ("node:", "node_modules", "internal/", "site-packages", "<anonymous>", "<frozen")
@@ -67,8 +68,10 @@ def signature(text: str) -> str:
 
 
 def signature_of_findings(ids: Iterable[str]) -> str:
-    """The signature of a set of findings: their file where they share one, and the first names."""
+    """Of findings: the file they share, and the first names; of a single exception: that of an error."""
     known = sorted(set(ids))
+    if len(known) == 1 and (found := _CLASS.search(known[0])) and known[0][found.end() :].startswith(": "):
+        return _short(_error(known[0]))
     files = [_ANY_FILE.search(each) for each in known]
     shared = {found[1] for found in files if found is not None}
     if len(shared) != 1 or None in files:
@@ -133,7 +136,7 @@ def _change(text: str) -> str:
 
 def _search(text: str) -> str:
     found = _SEARCHED.search(text)
-    return f"search:{_slug(found[1], 6)}" if found is not None else ""
+    return f"search:{_slug(found[1] or found[2], 6)}" if found is not None else ""
 
 
 def _slug(text: str, most: int) -> str:

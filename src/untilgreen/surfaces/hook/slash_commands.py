@@ -183,7 +183,7 @@ async def _answer(rest: str, payload: Payload, store: Store, seconds: float | No
     choices = choices_of(session_run.state) if session_run else ()
     if not choices:
         raise UserError("No question is open in this session.")
-    word, _, argument = rest.strip().partition(" ")
+    word, argument = _split(rest.strip(), choices)
     if not word:
         raise UserError(f"Answer with a number or a word: {_numbered(choices)}.")
     if word.isdecimal() and not 1 <= int(word) <= len(choices):
@@ -193,6 +193,13 @@ async def _answer(rest: str, payload: Payload, store: Store, seconds: float | No
         payload.session, choice, argument.strip() or None, store, by="session", seconds=seconds
     )
     return answers.of(await answer)
+
+
+def _split(text: str, choices: Sequence[str]) -> tuple[str, str]:
+    """The choice, which may be two words, and what is said with it."""
+    named = [each for each in choices if f"{text} ".startswith(f"{each} ")]
+    word = max(named, key=len, default="") or text.partition(" ")[0]
+    return word, text[len(word) :]
 
 
 def _numbered(choices: Sequence[str]) -> str:

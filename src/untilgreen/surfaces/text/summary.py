@@ -98,7 +98,7 @@ def why(state: RunState) -> str:
     if state.halted is not None:
         return state.halted.detail or state.halted.cause
     if state.asked is not None:
-        return state.asked.question
+        return state.asked.question.partition("\n")[0]
     if (gate := undecided(state)) is not None:
         people = ", ".join(map(str, gate.options.get("people", ()))) or "someone"
         return f"gate {gate.name!r} waits for {people} to approve"

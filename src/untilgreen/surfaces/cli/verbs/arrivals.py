@@ -82,7 +82,8 @@ def answer(
         A choice that the run offers, such as continue, accept, stop or rollback; approve or reject for an
         approval gate; allow for a path that the agent may change.
     argument
-        What the choice needs: a lap for rollback, a name for agent, a path for allow.
+        What the choice needs: a lap for rollback, a name for agent, a path for allow; for other choices, a
+        note for the agent.
     """
     refuse_agents("answer", place.store().state_dir)
     run, choice, argument = _whose(run, choice, argument, place)
