@@ -2,13 +2,13 @@
 
     python -m bench.learning.choose FILE...
 
-Every variant of `cycle` and of `similar` is played to every run. In each fold the variant is chosen on the
+Every variant of `cycle` and of `similar` is played to every run. In each fold the pair is chosen on the
 other folds that saves most, the mean over families of sources, of those that lose no more successes than BARS
 says. Then it is counted on the runs of the fold only. Folds are groups of tasks, and then models, so that
 nothing of a task or a model is chosen on itself. Differences from the defaults come with 95 % intervals, by
-drawing tasks again with replacement. In sources whose steps are tool calls only lost successes count, since
-nothing is stopped inside a turn. Baseline: the defaults. Leaves out: claims, errors, times and files, which
-no source has.
+drawing tasks again with replacement; of each variant alone, and of what was chosen out of fold. In sources
+whose steps are tool calls nothing is stopped inside a turn, so only their successes are played. Baseline: the
+defaults. Leaves out: claims, errors, times and files, which no source has.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from hashlib import sha256
-from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -28,7 +27,7 @@ from msgspec import Struct
 
 from bench.learning.kept_laps import KeptRun, kept_runs, mark
 from bench.learning.recorded import LAPS
-from bench.learning.variants import CYCLES, PRESENT, SIMILARS
+from bench.learning.variants import CHOICES, CYCLES, PRESENT, SAME_AS_PRESENT, SIMILARS, forget
 from untilgreen.backtest.parallel import cores
 from untilgreen.backtest.playing import beginning
 from untilgreen.core.loop.decide import signals_after
@@ -44,11 +43,13 @@ BARS = {
 }
 """Successes that a rule may cut, as a share of all, in each family of sources."""
 FOLDS = 5
-SAMPLES = 2000
+SAMPLES = 500
 Pair = tuple[str, str]
 """A variant of `cycle` and one of `similar`."""
-PAIRS: list[Pair] = [*product(CYCLES, [PRESENT]), *product([PRESENT], list(SIMILARS)[1:])]
+NOW: Pair = (PRESENT, PRESENT)
+ALONE: list[Pair] = [*((cycle, PRESENT) for cycle in CYCLES), *((PRESENT, similar) for similar in SIMILARS)]
 """Each variant beside the present form of the other detector."""
+TOOLS = "tool calls"
 
 
 class Played(Struct, frozen=True, kw_only=True):
@@ -80,11 +81,12 @@ class Played(Struct, frozen=True, kw_only=True):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print every variant by source, and what choosing among them gives out of fold."""
+    """Print every variant by family and source, and what choosing among them gives out of fold."""
     runs = _played([Path(each) for each in arguments])
     print(f"{len(runs):,} runs, {len(CYCLES)} variants of cycle, {len(SIMILARS)} of similar")
-    for source in sorted({run.source for run in runs}):
-        _report(source, [run for run in runs if run.source == source])
+    parts = families(runs)
+    for name in sorted(parts):
+        _report(name, parts[name])
     _cross("task", runs, lambda run: str(int(sha256(run.task.encode()).hexdigest(), 16) % FOLDS))
     _cross("model", runs, lambda run: run.model)
     return 0
@@ -94,33 +96,29 @@ def families(runs: Iterable[Played]) -> dict[str, list[Played]]:
     """InterCode's four sources, and the gates of modern agents, are one each; so are all tool calls."""
     found: dict[str, list[Played]] = defaultdict(list)
     for run in runs:
-        family = run.source if run.source in LAPS else "tool calls"
+        family = run.source if run.source in LAPS else TOOLS
         found[family.partition("-")[0] if family.startswith(("intercode", "gates")) else family].append(run)
     return found
-
-
-def saved(runs: Iterable[Played], pair: Pair) -> float:
-    """The share of the laps of failed runs that would not have happened."""
-    bad = [run for run in runs if not run.success]
-    return sum(run.laps - run.end(pair) for run in bad) / max(1, sum(run.laps for run in bad))
 
 
 def best(runs: Sequence[Played]) -> Pair:
     """Of those that keep to the bars the one that saves most; if none does, the one that loses least."""
     parts = families(runs)
+    successes = {name: [run for run in each if run.success] for name, each in parts.items()}
+    failures = {name: [run for run in each if not run.success] for name, each in parts.items()}
+    laps = {name: sum(run.laps for run in each) for name, each in failures.items()}
 
-    def lost(pair: Pair) -> float:
-        return sum(max(0.0, _rate(each, pair) - BARS[name]) for name, each in parts.items())
+    def over(pair: Pair) -> float:
+        rates = {
+            name: sum(run.lost(pair) for run in each) / max(1, len(each)) for name, each in successes.items()
+        }
+        return sum(max(0.0, rate - BARS[name]) for name, rate in rates.items())
 
     def gain(pair: Pair) -> float:
-        return sum(saved(each, pair) for name, each in parts.items() if name != "tool calls")
+        ends = {name: sum(run.end(pair) for run in each) for name, each in failures.items()}
+        return sum(1 - ends[name] / laps[name] for name in ends if laps[name])
 
-    return min(PAIRS, key=lambda pair: (lost(pair), -gain(pair)))
-
-
-def _rate(runs: Iterable[Played], pair: Pair) -> float:
-    good = [run for run in runs if run.success]
-    return sum(run.lost(pair) for run in good) / max(1, len(good))
+    return min(CHOICES, key=lambda pair: (round(over(pair), 6), -gain(pair)))
 
 
 def _cross(name: str, runs: Sequence[Played], group: Callable[[Played], str]) -> None:
@@ -131,34 +129,45 @@ def _cross(name: str, runs: Sequence[Played], group: Callable[[Played], str]) ->
     picked: Counter[Pair] = Counter()
     judged: list[tuple[Played, Pair]] = []
     for held, its in groups.items():
-        others = [run for run in runs if group(run) != held]
-        chosen = best(others)
+        chosen = best([run for other, each in groups.items() if other != held for run in each])
         picked[chosen] += 1
         judged += [(run, chosen) for run in its]
     print(f"\nchosen without the {name} that it is counted on, {len(groups)} folds")
     for (cycle, similar), folds in picked.most_common():
         print(f"  {folds:3} times cycle: {cycle}; similar: {similar}")
+    pairs = {id(run): pair for run, pair in judged}
+    for family, its in sorted(families(runs).items()):
+        mine = [(run, pairs[id(run)]) for run in its]
+        print(f"  {family:24} {_words([(run, NOW) for run in its])} -> {_words(mine)}; {_points(mine)}")
+
+
+def _report(family: str, runs: Sequence[Played]) -> None:
+    print(f"\n{family}: {len(runs):,} runs; now {_words([(run, NOW) for run in runs])}")
     for source in sorted({run.source for run in runs}):
-        mine = [(run, pair) for run, pair in judged if run.source == source]
-        print(f"  {source:24} {_words([(run, (PRESENT, PRESENT)) for run, _ in mine])} -> {_words(mine)}")
+        if source != family:
+            print(f"  {source:64} {_words([(run, NOW) for run in runs if run.source == source])}")
+    for pair in ALONE:
+        mine = [(run, pair) for run in runs]
+        if _differs(mine):
+            name = f"cycle: {pair[0]}" if pair[0] != PRESENT else f"similar: {pair[1]}"
+            print(f"  {name:64} {_words(mine)}; {_points(mine)}")
 
 
-def _report(source: str, runs: Sequence[Played]) -> None:
-    now: Pair = (PRESENT, PRESENT)
-    print(f"\n{source}: {len(runs):,} runs; now {_words([(run, now) for run in runs])}")
-    for pair in PAIRS[1:]:
-        if all(
-            run.end(pair) == run.end(now) and run.restarts[pair[0]] == run.restarts[PRESENT] for run in runs
-        ):
-            continue
-        lost = _interval(
-            [(run.task, 100.0 * (run.lost(pair) - run.lost(now))) for run in runs if run.success]
-        )
-        bad = [run for run in runs if not run.success]
-        size = sum(run.laps for run in bad) / max(1, len(bad))
-        gain = _interval([(run.task, 100.0 * (run.end(now) - run.end(pair)) / size) for run in bad])
-        name = f"cycle: {pair[0]}" if pair[0] != PRESENT else f"similar: {pair[1]}"
-        print(f"  {name:48} {_words([(run, pair) for run in runs])}; points lost {lost}, saved {gain}")
+def _differs(judged: Iterable[tuple[Played, Pair]]) -> bool:
+    return any(
+        run.end(pair) != run.end(NOW) or run.restarts[pair[0]] != run.restarts[PRESENT]
+        for run, pair in judged
+    )
+
+
+def _points(judged: Sequence[tuple[Played, Pair]]) -> str:
+    """How far it is from the defaults, in points, with intervals."""
+    good = [(run, pair) for run, pair in judged if run.success]
+    bad = [(run, pair) for run, pair in judged if not run.success]
+    size = sum(run.laps for run, _ in bad) / max(1, len(bad))
+    lost = _interval([(run.task, 100.0 * (run.lost(pair) - run.lost(NOW))) for run, pair in good])
+    gain = _interval([(run.task, 100.0 * (run.end(NOW) - run.end(pair)) / size) for run, pair in bad])
+    return f"points lost {lost}, saved {gain}"
 
 
 def _words(judged: Sequence[tuple[Played, Pair]]) -> str:
@@ -201,8 +210,9 @@ def _played(paths: Sequence[Path]) -> list[Played]:
         )
         cache = Path(tempfile.gettempdir()) / f"untilgreen-choose-{path.stem}-{made_by}-{own}.json"
         if not cache.exists():
+            counted = (run for run in kept_runs([path]) if run.success or run.source in LAPS)
             with ProcessPoolExecutor(cores()) as pool:
-                found = list(pool.map(_play, kept_runs([path]), chunksize=20))
+                found = list(pool.map(_play, counted, chunksize=20))
             draft = cache.with_suffix(".draft")
             draft.write_bytes(msgspec.json.encode(found))
             draft.replace(cache)
@@ -211,6 +221,12 @@ def _played(paths: Sequence[Path]) -> list[Played]:
 
 
 def _play(run: KeptRun) -> Played:
+    forget()
+    cycle = {name: _first(run.laps, each) for name, each in CYCLES.items()}
+    similar = {name: _first(run.laps, each) for name, each in SIMILARS.items()}
+    now = cycle[PRESENT], similar[PRESENT]
+    if now != (cycle[SAME_AS_PRESENT[0]], similar[SAME_AS_PRESENT[1]]):
+        raise AssertionError(f"The variants of {run.source}/{run.id} do not decide as the product does.")
     return Played(
         source=run.source,
         model=run.model,
@@ -218,9 +234,9 @@ def _play(run: KeptRun) -> Played:
         success=run.success,
         onset=run.onset,
         laps=len(run.laps),
-        cycle={name: _first(run.laps, each) for name, each in CYCLES.items()},
-        similar={name: _first(run.laps, each) for name, each in SIMILARS.items()},
-        restarts={name: _restarted(run.attempts, each) for name, each in CYCLES.items()},
+        cycle=cycle,
+        similar=similar,
+        restarts=_restarted(run.attempts),
     )
 
 
@@ -229,13 +245,19 @@ def _first(laps: Sequence[Lap], detector: Detector) -> int | None:
     begun = beginning("choose")
     for count in range(2, len(laps) + 1):
         state = msgspec.structs.replace(begun, laps=tuple(laps[:count]))
-        if stuck(signals_after(state, (detector,))):
+        seen = detector.detect(state)  # a nudge ends nothing, so it needs no signature
+        if seen is not None and seen.strength == "stuck" and stuck(signals_after(state, (detector,))):
             return count
     return None
 
 
-def _restarted(attempts: Sequence[Sequence[Lap]], detector: Detector) -> int:
-    return sum(len(laps) - (_first(laps, detector) or len(laps)) for laps in attempts)
+def _restarted(attempts: Sequence[Sequence[Lap]]) -> dict[str, int]:
+    saved = dict.fromkeys(CYCLES, 0)
+    for laps in attempts:
+        forget()
+        for name, each in CYCLES.items():
+            saved[name] += len(laps) - (_first(laps, each) or len(laps))
+    return saved
 
 
 if __name__ == "__main__":

@@ -1,135 +1,157 @@
 """Variants of `cycle` and `similar` to choose from: other options, and rules that were or could be.
 
-Only what a variant changes is written here; the rest is the product's code.
+Only what a variant changes is written here; the rest is the product's code. Comparisons of two laps are
+remembered for the run at hand, since many variants ask for the same ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
+from typing import TypeVar
 
 from untilgreen.core.detectors.cycle import Cycle, _Found, _turns
-from untilgreen.core.detectors.similar import _MEASURES, Similar
-from untilgreen.core.scoring.same_outcome import comparable, likeness, same
+from untilgreen.core.detectors.similar import _MEASURES, Similar, _where_nothing_moved
+from untilgreen.core.scoring.same_outcome import ENOUGH, SHORT, comparable, likeness, same
 from untilgreen.core.values.fingerprint import marks_alike, similarity
-from untilgreen.core.values.state import Lap
+from untilgreen.core.values.rules import Signal
+from untilgreen.core.values.state import Lap, RunState
 
 PRESENT = "present"
+_seen: dict[tuple[object, ...], object] = {}
 
 
-class ShortOutputs(Cycle, frozen=True, kw_only=True):
-    """Repetition is also seen in outputs of this many chunks; "no others so far" wants as many as ever."""
-
-    fewest: int = 5
-
-    def _same(self, one: Lap, other: Lap) -> bool:
-        told = comparable(one, self.fewest) and comparable(other, self.fewest)
-        return told and same(one, other, self.overlap)
+def forget() -> None:
+    """Before another run, whose laps have the same numbers."""
+    _seen.clear()
 
 
-class ShortAgain(Cycle, frozen=True, kw_only=True):
-    """Outputs of so many chunks are evidence where they come once more often than failures."""
-
-    fewest: int = 10
-
-    def _alike(self, one: Lap, other: Lap) -> bool:
-        return self._alike_again(one, other) and comparable(one) and comparable(other)
-
-    def _alike_again(self, one: Lap, other: Lap) -> bool:
-        alike = same(one, other, self.overlap) or likeness(one, other) >= self.alike
-        return alike and comparable(one, self.fewest) and comparable(other, self.fewest)
+T = TypeVar("T")
 
 
-class NeverOther(Cycle, frozen=True, kw_only=True):
-    """Other conditions of "no others so far"."""
+def _once(what: Callable[..., T], *laps: Lap, **options: float) -> T:
+    key = (what, *(lap.number for lap in laps), *options.values())
+    if key not in _seen:
+        _seen[key] = what(*laps, **options)
+    return _seen[key]  # type: ignore[return-value] # the function is part of the key
 
-    told: int = 2
-    """How many laps must have told something."""
+
+class CycleVariant(Cycle, frozen=True, kw_only=True):
+    """`cycle` with what its code fixes as options; without any it is the product's."""
+
+    enough: int = ENOUGH
+    """Chunks of an output that counts as often as failures do."""
+    short: int = SHORT
+    """Chunks of an output that counts once more often."""
+    told: int = 1
+    """How many laps must have told something for "no others so far"."""
     silent: bool = True
-    """Whether a lap must have said nothing, so that the ordinary rules have no say."""
+    """Whether a lap must have said nothing for it."""
     margin: bool = True
-    """Whether a run with a score of `near` gets one more lap."""
+    """Whether a run with a score of `near` gets one more lap there."""
+    turns: bool = True
+    """Whether answers that repeat with their outcomes in turns need one round less."""
+    outputs: float = 0.0
+    """How much alike the outputs must be where there is a single failure."""
+
+    def _moves_in_turns(self, laps: Sequence[Lap]) -> _Found | None:
+        return Cycle._moves_in_turns(self, laps) if self.turns else None
 
     def _never_other(self, laps: Sequence[Lap]) -> _Found | None:
         more = self.margin and laps[-1].score >= self.near
         streak = laps[-max(self.repeats - 1, 2) - more :]
         if len(laps) < self.repeats or not _turns(streak, 1, self._alike):
             return None
-        told = [lap for lap in laps if comparable(lap)]
+        told = [lap for lap in laps if _once(comparable, lap, fewest=self.enough)]
         if len(told) < self.told or (self.silent and len(told) == len(laps)):
             return None
         if any(lap.improved for lap in told[1:]) or not all(self._alike(lap, laps[-1]) for lap in told):
             return None
         return _Found(what="the same failures and no others so far", laps=told, times=len(told))
 
-
-class WholeTurns(Cycle, frozen=True, kw_only=True):
-    """Turns of answers with their outcomes need as many rounds as everything else."""
-
-    def _moves_in_turns(self, laps: Sequence[Lap]) -> _Found | None:
-        return None
-
-
-class OneFailure(Cycle, frozen=True, kw_only=True):
-    """A single failure counts as the same only where the outputs are about as much alike, too."""
-
-    outputs: float = 0.5
-
     def _same(self, one: Lap, other: Lap) -> bool:
-        if not Cycle._same(self, one, other):
+        if not _once(same, one, other, overlap=self.overlap) or not self._told(one, other, self.enough):
             return False
-        return min(len(one.failing), len(other.failing)) > 1 or self._printed(one, other) >= self.outputs
+        single = min(len(one.failing), len(other.failing)) <= 1
+        return not (self.outputs and single) or _once(_printed, one, other) >= self.outputs
 
-    def _printed(self, one: Lap, other: Lap) -> float:
-        pairs = [
-            (one.verdicts[name], other.verdicts[name]) for name in one.verdicts if name in other.verdicts
-        ]
-        return min((similarity(mine.sketch, yours.sketch) or 0.0 for mine, yours in pairs), default=0.0)
+    def _alike(self, one: Lap, other: Lap) -> bool:
+        return self._alike_again(one, other) and self._told(one, other, self.enough)
 
+    def _alike_again(self, one: Lap, other: Lap) -> bool:
+        alike = _once(same, one, other, overlap=self.overlap) or _once(likeness, one, other) >= self.alike
+        return alike and self._told(one, other, self.short)
 
-class Marks(Similar, frozen=True, kw_only=True):
-    """Punctuation has to be this much alike, in replies of at most so many words."""
-
-    marks: float = 0.0
-    longest: int = 1_000_000
-
-    def _alike(self, laps: Sequence[Lap], comparable: Callable[[Lap, Lap], bool]) -> float:
-        if any(lap.failed for lap in laps) or any(lap.improved for lap in laps[1:]):
-            return 0.0
-        pairs = list(pairwise(laps))
-        if not all(comparable(one, other) for one, other in pairs):
-            return 0.0
-        least = min(_MEASURES[self.measure](one, other) for one, other in pairs)
-        alike = least >= self.similarity and all(self._marked(one, other) for one, other in pairs)
-        return least if alike else 0.0
-
-    def _marked(self, one: Lap, other: Lap) -> bool:
-        long = len(one.reply.text.split()) > self.longest
-        return long or marks_alike(one.reply.text, other.reply.text) >= self.marks
+    def _told(self, one: Lap, other: Lap, fewest: int) -> bool:
+        return _once(comparable, one, fewest=fewest) and _once(comparable, other, fewest=fewest)
 
 
+def _printed(one: Lap, other: Lap) -> float:
+    pairs = [(one.verdicts[name], other.verdicts[name]) for name in one.verdicts if name in other.verdicts]
+    return min((similarity(mine.sketch, yours.sketch) or 0.0 for mine, yours in pairs), default=0.0)
+
+
+class SimilarVariant(Similar, frozen=True, kw_only=True):
+    """`similar` where punctuation has to be this much alike; only what ends a run that has gates."""
+
+    marks: float | None = None
+    """As much as the replies, unless another share is given."""
+
+    def detect(self, state: RunState) -> Signal | None:
+        """Stuck or nothing: a nudge ends no run."""
+        laps = state.laps[-self.window :]
+        if len(laps) < self.window or any(lap.failed for lap in laps):
+            return None
+        marks = self.similarity if self.marks is None else self.marks
+        if any(lap.improved for lap in laps[1:]) or not all(
+            _where_nothing_moved(one, other)
+            and _once(_MEASURES[self.measure], one, other) >= self.similarity
+            and _once(_marks, one, other) >= marks
+            for one, other in pairwise(laps)
+        ):
+            return None
+        return Signal(kind="similar", strength="stuck", laps=tuple(lap.number for lap in laps), evidence="")
+
+
+def _marks(one: Lap, other: Lap) -> float:
+    return marks_alike(one.reply.text, other.reply.text)
+
+
+SHORTEST = (3, 4, 5, 6, 8, ENOUGH)
+"""Of the shortest output that counts where it comes once more often; the last one is no shorter at all."""
+
+_GRID = {
+    f"{short} chunks, {'a' if margin else 'no'} lap more, overlap {overlap}": CycleVariant(
+        short=short, margin=margin, overlap=overlap
+    )
+    for short, margin, overlap in product(SHORTEST, (True, False), (0.75, 0.5))
+}
+"""What is chosen from together: the shortest output, the lap more of "no others so far", and the overlap."""
 CYCLES: dict[str, Cycle] = {
     PRESENT: Cycle(),
-    "repeats 4": Cycle(repeats=4),
-    "longest_period 2": Cycle(longest_period=2),
-    "overlap 0.5": Cycle(overlap=0.5),
-    "near 1": Cycle(near=1.0),
-    "outputs of 5 chunks": ShortOutputs(fewest=5),
-    "outputs of 10 chunks, 4 times": ShortAgain(fewest=10),
-    "outputs of 5 chunks, 4 times": ShortAgain(fewest=5),
-    "outputs of 3 chunks, 4 times": ShortAgain(fewest=3),
-    "no others so far: first version": NeverOther(silent=False, margin=False),
-    "no others so far: without the lap more": NeverOther(margin=False),
-    "no others so far: 3 told laps": NeverOther(told=3),
-    "turns need all rounds": WholeTurns(),
-    "one failure only with its output": OneFailure(),
+    **_GRID,
+    "repeats 4": CycleVariant(repeats=4),
+    "longest_period 2": CycleVariant(longest_period=2),
+    "near 1": CycleVariant(near=1.0),
+    "outputs of 5 chunks, 3 times": CycleVariant(enough=5),
+    "no others so far: first version": CycleVariant(silent=False, margin=False),
+    "no others so far: 3 told laps": CycleVariant(told=3),
+    "turns need all rounds": CycleVariant(turns=False),
+    "one failure only with its output": CycleVariant(outputs=0.5),
 }
 SIMILARS: dict[str, Similar] = {
     PRESENT: Similar(),
-    "without punctuation": Marks(),
-    "punctuation 0.9": Marks(marks=0.9),
-    "similarity 0.98": Similar(similarity=0.98),
-    "similarity 0.9": Similar(similarity=0.9),
-    "window 4": Similar(window=4),
-    "jaccard": Similar(measure="jaccard"),
+    "punctuation as the replies": SimilarVariant(),
+    "without punctuation": SimilarVariant(marks=0.0),
+    "punctuation 0.9": SimilarVariant(marks=0.9),
+    "similarity 0.98": SimilarVariant(similarity=0.98),
+    "similarity 0.9": SimilarVariant(similarity=0.9),
+    "window 4": SimilarVariant(window=4),
+    "jaccard": SimilarVariant(measure="jaccard"),
 }
+CHOICES: list[tuple[str, str]] = list(
+    product(_GRID, ["punctuation as the replies", "punctuation 0.9", "similarity 0.98", "window 4"])
+)
+"""Pairs that the choice out of fold is made from; the rest is measured beside the present form only."""
+SAME_AS_PRESENT = (f"{SHORT} chunks, a lap more, overlap 0.75", "punctuation as the replies")
+"""The pair that must decide as the product does; every run is checked."""
