@@ -12,7 +12,7 @@ from untilgreen.agents.kit.sandbox_homes import PROVIDERS, Home
 from untilgreen.agents.kit.take_turn import About, CommandLine, Listeners
 from untilgreen.agents.kit.turn import Turn
 from untilgreen.core.briefing.brief import Brief
-from untilgreen.core.values.model import Usage
+from untilgreen.core.values.model import Usage, cost_source
 from untilgreen.regex import regex
 
 ABOUT = About(
@@ -67,7 +67,7 @@ def _more(usage: Usage, found: re.Match[str]) -> Usage:
         input_tokens=usage.input_tokens + sent,
         output_tokens=usage.output_tokens + received,
         cost=cost,
-        source="unknown" if cost is None else "reported",
+        source=cost_source(cost),
     )
 
 

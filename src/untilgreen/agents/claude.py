@@ -14,7 +14,7 @@ from untilgreen.agents.kit.sandbox_homes import Home
 from untilgreen.agents.kit.take_turn import About, CommandLine, Listeners
 from untilgreen.agents.kit.turn import Turn
 from untilgreen.core.briefing.brief import Brief
-from untilgreen.core.values.model import Usage
+from untilgreen.core.values.model import Usage, cost_source
 
 ABOUT = About(
     tells_cost=True,
@@ -160,7 +160,7 @@ def _total(event: JsonObject) -> Usage:
         output_tokens=sum(each.count("outputTokens") for each in models),
         cached_tokens=cached,
         cost=cost,
-        source="unknown" if cost is None else "reported",
+        source=cost_source(cost),
     )
 
 

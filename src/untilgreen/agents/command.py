@@ -12,9 +12,9 @@ from typing import Annotated
 import msgspec
 
 from untilgreen.agents.kit.readiness import Conditions, check_installed
-from untilgreen.agents.kit.run_cli import Ran, run_cli
+from untilgreen.agents.kit.run_cli import Ran, run_cli, split_command
 from untilgreen.core.briefing.brief import Brief
-from untilgreen.core.values.model import Reply, Usage
+from untilgreen.core.values.model import Reply, Usage, cost_source
 from untilgreen.core.values.option_checks import about
 from untilgreen.errors import ConfigError
 from untilgreen.ports import Activity, Mount, TurnContext
@@ -49,13 +49,7 @@ class CommandAgent:
     command: Annotated[str, about("The command; it is split into words, and no shell is started.")]
 
     def __post_init__(self) -> None:
-        try:
-            words = shlex.split(self.command)
-        except ValueError as error:
-            raise ConfigError(
-                f"The agent command {self.command!r} can't be split into words: {error}. Check its quotes."
-            ) from None
-        if not words:
+        if not split_command(self.command):
             raise ConfigError("The agent command is empty. Write one after 'cmd:', as in 'cmd:./fix.sh'.")
         if operator := _operator(self.command):
             raise ConfigError(
@@ -65,7 +59,7 @@ class CommandAgent:
 
     async def ready(self, conditions: Conditions) -> None:
         """Check that the program exists; anything else it needs is up to the user."""
-        check_installed(None, shlex.split(self.command)[0], conditions)
+        check_installed(None, split_command(self.command)[0], conditions)
 
     async def work(self, brief: Brief, context: TurnContext) -> Reply:
         with private_directory("turn", context.tree, outside=context.root) as private:
@@ -83,7 +77,7 @@ class CommandAgent:
         """The words of the command with the brief filled in, and whether it had a place for it."""
         text = prompt.encode(errors="replace").replace(b"\0", b"").decode()
         values = {"prompt": text, "prompt_file": str(prompt_file)}
-        words = shlex.split(self.command)
+        words = split_command(self.command)
         places = {place for word in words for place in _PLACE.findall(word)}
         if "prompt_file" in places:
             prompt_file.touch(mode=0o600)
@@ -116,7 +110,7 @@ def _reply(ran: Ran, used: _Used, context: TurnContext) -> Reply:
         output_tokens=used.output_tokens,
         cached_tokens=used.cached_tokens,
         cost=used.cost,
-        source="unknown" if used.cost is None else "reported",
+        source=cost_source(used.cost),
     )
     reply = Reply(text=ran.stdout, usage=usage, session=used.session, exit_code=ran.status)
     if ran.stalled:

@@ -16,7 +16,7 @@ from untilgreen.agents.kit.sandbox_homes import ITSELF, PROVIDERS, Home
 from untilgreen.agents.kit.take_turn import About, CommandLine, Listeners
 from untilgreen.agents.kit.turn import Turn
 from untilgreen.core.briefing.brief import Brief
-from untilgreen.core.values.model import Usage
+from untilgreen.core.values.model import Usage, cost_source
 from untilgreen.regex import regex
 
 ABOUT = About(
@@ -93,13 +93,14 @@ def _more(usage: Usage, part: JsonObject) -> Usage:
     tokens, cost = part.part("tokens"), part.number("cost")
     cached = tokens.count("cache", "read")
     known = cost is not None or usage.cost is not None
+    total = (usage.cost or 0.0) + (cost or 0.0) if known else None
     return replace(
         usage,
         input_tokens=usage.input_tokens + tokens.count("input") + tokens.count("cache", "write") + cached,
         output_tokens=usage.output_tokens + tokens.count("output") + tokens.count("reasoning"),
         cached_tokens=usage.cached_tokens + cached,
-        cost=(usage.cost or 0.0) + (cost or 0.0) if known else None,
-        source="reported" if known else "unknown",
+        cost=total,
+        source=cost_source(total),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Annotated, ClassVar
@@ -11,6 +10,7 @@ from untilgreen.agents.acp.conversation import Conversation
 from untilgreen.agents.acp.known_agents import KNOWN, KnownAgent
 from untilgreen.agents.kit.json_lines import JsonObject
 from untilgreen.agents.kit.readiness import Conditions, check_installed
+from untilgreen.agents.kit.run_cli import split_command
 from untilgreen.agents.kit.take_turn import About, CommandLine, Listeners, take_turn
 from untilgreen.agents.kit.turn import Turn
 from untilgreen.core.briefing.brief import Brief
@@ -36,13 +36,7 @@ class Acp:
     """It reports what it does as it works, so a long silence means trouble."""
 
     def __post_init__(self) -> None:
-        try:
-            words = shlex.split(self.command)
-        except ValueError as error:
-            raise ConfigError(
-                f"The ACP command {self.command!r} can't be split into words: {error}. Close its quotes."
-            ) from None
-        if not words:
+        if not split_command(self.command):
             known = ", ".join(KNOWN)
             raise ConfigError(f"The ACP agent is empty. Name a known one ({known}), or write its command.")
         if self.model and (self.known is None or not self.known.model_env):
@@ -67,7 +61,7 @@ class Acp:
     @property
     def argv(self) -> list[str]:
         """The command that starts its server."""
-        return list(self.known.argv) if self.known else shlex.split(self.command)
+        return list(self.known.argv) if self.known else split_command(self.command)
 
     async def ready(self, conditions: Conditions) -> None:
         """Look for the program; its login shows in the first turn."""

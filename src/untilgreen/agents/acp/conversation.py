@@ -20,7 +20,7 @@ from untilgreen.agents.kit.gate_commands import simple_commands
 from untilgreen.agents.kit.json_lines import JsonObject
 from untilgreen.agents.kit.turn import GaveUp, Turn
 from untilgreen.core.briefing.brief import Brief
-from untilgreen.core.values.model import Usage
+from untilgreen.core.values.model import Usage, cost_source
 from untilgreen.ports import ActivityKind
 from untilgreen.process.talk import Talk
 from untilgreen.regex import regex
@@ -216,7 +216,7 @@ class Conversation:
             output_tokens=found.output_tokens + (0 if whole_session else before.output_tokens),
             cached_tokens=found.cached_tokens + (0 if whole_session else before.cached_tokens),
             cost=self._cost,
-            source="unknown" if self._cost is None else "reported",
+            source=cost_source(self._cost),
         )
 
     # The wire

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from untilgreen.agents.kit.throttle import Shown
-from untilgreen.errors import AgentUnavailable
+from untilgreen.errors import AgentUnavailable, ConfigError
 from untilgreen.ports import TurnContext
 from untilgreen.process.capture import LONGEST_LINE
 from untilgreen.process.run import Ran, run
 from untilgreen.process.start import CannotStart
 from untilgreen.process.talk import Talk
 
-__all__ = ["Ran", "find_program", "run_cli"]
+__all__ = ["Ran", "find_program", "run_cli", "split_command"]
 
 
 async def run_cli(
@@ -61,6 +62,16 @@ async def run_cli(
 
 def _beside(transcript: Path | None) -> Path | None:
     return transcript.with_name(f"{transcript.stem}.stderr.txt") if transcript else None
+
+
+def split_command(command: str) -> list[str]:
+    """The words of a command that no shell starts, split as a shell would."""
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise ConfigError(
+            f"The agent command {command!r} can't be split into words: {error}. Check its quotes."
+        ) from None
 
 
 def find_program(word: str, root: Path, env: Mapping[str, str], install: str = "") -> str:

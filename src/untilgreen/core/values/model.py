@@ -260,6 +260,11 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.input_tokens + self.output_tokens or None
 
 
+def cost_source(cost: float | None) -> Literal["reported", "unknown"]:
+    """Where the cost that an agent reports comes from; None if it reports none."""
+    return "unknown" if cost is None else "reported"
+
+
 class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything an agent returns from one turn; no error means that the turn itself went well."""
 

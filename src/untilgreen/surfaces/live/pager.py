@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import shutil
 import sys
 
 import anyio
 
+from untilgreen.surfaces.text.paging import pager
 from untilgreen.surfaces.text.safe_text import inert_lines
 
 
 async def page(text: str) -> None:
     """Returns when the person leaves the pager; without one, the text is printed."""
     data = (inert_lines(text).rstrip("\n") + "\n").encode("utf-8", "replace")
-    command = shlex.split(os.environ.get("PAGER") or "less -R")
-    if not command or shutil.which(command[0]) is None:
+    command = pager("less -R")  # without -F: a text that fits would vanish with the next frame
+    if not command:
         sys.stderr.write(data.decode())
         return
     try:

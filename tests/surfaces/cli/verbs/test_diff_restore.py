@@ -170,6 +170,16 @@ def test_a_long_diff_goes_through_the_pager(cli: Cli) -> None:
     assert "paged:" in seen
 
 
+def test_a_pager_whose_quotes_do_not_close_is_not_used(cli: Cli) -> None:
+    agent = cli.agent("cat > /dev/null\nseq 200 > long.txt\n")
+    cli("run", "Count.", "-a", agent, "-g", "false", "--max-iterations", "1", "--set", "leave='last'")
+    cli.env["PAGER"] = "less '"
+
+    code, seen = cli.on_a_terminal("diff").end()
+
+    assert (code, "+200" in seen) == (0, True)
+
+
 def test_the_empty_diff_of_a_run_that_was_put_back_says_so(cli: Cli, said: Say) -> None:
     agent = cli.agent("cat > /dev/null\necho worse >> notes.txt\n")
     gates = ("-g", "red=false", "-g", "same=! grep worse notes.txt")
