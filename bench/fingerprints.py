@@ -16,7 +16,7 @@ from typing import Any
 
 from untilgreen.core.values.fingerprint import fingerprint
 from untilgreen.gates.output.parsers import file_line
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 
 NAMED = {
     "cargo-test": "cargo-test",
@@ -51,7 +51,7 @@ TOOL_BAR, FINDINGS_BAR, PRECISION_BAR, RECALL_BAR = 0.90, 0.90, 0.95, 0.90
 def main() -> int:
     """Print the figures, and fail when a bar is missed."""
     if len(sys.argv) < 2:
-        print("left out: recognising tools, findings in failures, same-failure pairs (name a DATA_DIR)")
+        print("left out: recognizing tools, findings in failures, same-failure pairs (name a DATA_DIR)")
         return 0
     place = Path(sys.argv[1])
     met = [*_outputs(place / "tool_outputs"), *_pairs(place / "failure-pairs-dev.jsonl")]
@@ -63,7 +63,7 @@ def _outputs(place: Path) -> list[bool]:
     others: list[bool] = []
     failing: list[bool] = []
     for row in _rows(place / "index.jsonl"):
-        seen = recognise((place / row["file"]).read_text(encoding="utf-8", errors="replace"))
+        seen = recognize((place / row["file"]).read_text(encoding="utf-8", errors="replace"))
         tool = seen.tool if seen is not None and seen.tool != file_line.TOOL else None
         expected = NAMED.get(row["tool"])
         (named if expected else others).append(_told(tool == expected, row["file"], f"taken for {tool}"))
@@ -92,7 +92,7 @@ def _pairs(path: Path) -> list[bool]:
 
 def _mark(text: str) -> str:
     """As `untilgreen fingerprint` says it."""
-    seen = recognise(text)
+    seen = recognize(text)
     if seen is None or not seen.findings:
         return fingerprint(text)
     ids = "\n".join(sorted(finding.id for finding in seen.findings))

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.core.values.events import Event, RunStarted
-from untilgreen.engine.store.catalogue import NAME
+from untilgreen.engine.store.catalog import NAME
 from untilgreen.engine.store.run_folder import Meta
 from untilgreen.journal.codec import End, encode
 from untilgreen.journal.memory import MemoryJournal
@@ -45,17 +45,17 @@ def main() -> int:
         events = anyio.run(_events)
         for number in range(RUNS):
             _write(Path(folder), f"{number:07d}xx", events)
-        catalogue = Path(folder) / "state" / NAME
+        catalog = Path(folder) / "state" / NAME
         whole, rows = _seconds([COMMAND, *ALL], Path(folder))
         assert rows == RUNS, rows
-        assert catalogue.exists()
+        assert catalog.exists()
         commands = {name: [COMMAND, *words] for name, words in LOOKS.items()}
         commands["python -c pass"] = [sys.executable, "-c", "pass"]
         least = dict.fromkeys(commands, float("inf"))
         for _ in range(ROUNDS):
             for name, command in commands.items():
                 least[name] = min(least[name], _seconds(command, Path(folder))[0])
-        size = catalogue.stat().st_size
+        size = catalog.stat().st_size
     print(f"{RUNS:,} finished runs of {len(events)} events; {size / 1e6:.1f} MB are remembered of them")
     print(f"list, all rows, every journal read (baseline): {whole:.2f} s")
     baseline = least.pop("python -c pass")

@@ -104,7 +104,7 @@ def main() -> int:
         first_ever = Served(words)
         cold = first_ever.get("/runs?limit=200")  # no server has looked at any of these journals before
         first_ever.get("/inbox")
-        first_ever.get("/runs?limit=1")  # by now all of them are learnt and remembered
+        first_ever.get("/runs?limit=1")  # by now all of them are learned and remembered
         first_ever.end()
         # By turns, since a machine that others use is quicker at one moment than at another.
         pairs = [(_ready([sys.executable, "-c", HELLO]), _ready(words)) for _ in range(ROUNDS)]

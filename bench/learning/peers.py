@@ -308,12 +308,12 @@ def _ours(files: Sequence[Path]) -> Tables:
     """Detectors alone, beside fixed and hybrid, and beside adaptive that learns; sources of laps only."""
     runs = load(files)
     tables: Tables = {}
-    learnt: dict[str, int] = {}
+    learned: dict[str, int] = {}
     sources = {run.source for run in runs}
     priors = {source: fit(run for run in runs if run.source != source) for source in sources}
     for stream in streams(runs).values():
         ends = play(stream, priors[stream[0].source], 50.0, 0)[1] if len(stream) >= FEWEST else []
-        learnt.update({run.id: end for run, (_, end) in zip(stream, ends, strict=False)})
+        learned.update({run.id: end for run, (_, end) in zip(stream, ends, strict=False)})
     for run in runs:
         rows = tables.setdefault(run.source, {})
         stops = {
@@ -321,7 +321,7 @@ def _ours(files: Sequence[Path]) -> Tables:
             **{f"fixed {laps}": min(laps, run.detected) for laps in (3, 5, 8, 12)},
             **{f"hybrid {name}": min(end, run.detected) for name, end in run.hybrids.items()},
             "hybrid 8+12": min(run.course.hybrid, run.detected),
-            "adaptive, learning, worth 50": learnt.get(run.id, min(run.course.hybrid, run.detected)),
+            "adaptive, learning, worth 50": learned.get(run.id, min(run.course.hybrid, run.detected)),
         }
         for name, stop in stops.items():
             rows.setdefault(name, []).append(Ended(run.task, run.course.green, run.course.laps, stop))

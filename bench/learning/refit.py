@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bench.learning.recorded import Recorded, load
 from untilgreen.core.learning.estimate import Prior, sigmoid
-from untilgreen.engine.wiring.learnt import shared_prior
+from untilgreen.engine.wiring.learned import shared_prior
 
 PRIOR = Path(__file__).parents[2] / "src" / "untilgreen" / "engine" / "wiring" / "prior.json"
 FOLDS = 5
@@ -30,7 +30,7 @@ Row = tuple[tuple[float, ...], bool]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print what changed and how it generalises; write the file if asked to."""
+    """Print what changed and how it generalizes; write the file if asked to."""
     files = [Path(each) for each in arguments if not each.startswith("-")]
     runs = load(files)
     print(f"{len(runs):,} runs, {sum(len(rows(run)) for run in runs):,} laps that another followed")

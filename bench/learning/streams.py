@@ -22,12 +22,12 @@ from bench.learning.refit import FEWEST, fit
 from bench.learning.refit import streams as by_model
 from untilgreen.backtest.playing import beginning, lap_of
 from untilgreen.backtest.trajectories import Step
-from untilgreen.core.learning.activation import end_by, learnt
+from untilgreen.core.learning.activation import end_by, learned
 from untilgreen.core.learning.course import Course
 from untilgreen.core.learning.estimate import OwnEstimate, Prior
 from untilgreen.core.scoring.measure import close
 from untilgreen.core.strategies.adaptive import Adaptive, explores
-from untilgreen.engine.wiring.learnt import MOST_RUNS, shared_prior
+from untilgreen.engine.wiring.learned import MOST_RUNS, shared_prior
 
 EVERY = 20
 ORDERS = 3
@@ -78,7 +78,7 @@ def play(
         ends[place] = theirs, mine
         past.append(_seen(run.course, mine))
         if count % EVERY == 0:
-            own = learnt(prior, past[-MOST_RUNS:], worth)
+            own = learned(prior, past[-MOST_RUNS:], worth)
     return gained, ends
 
 

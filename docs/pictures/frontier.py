@@ -29,13 +29,13 @@ def drawn(figures: dict[str, dict[str, float]]) -> str:
         x, y = _x(at["kept"]), _y(at["saved"])
         label = max([y + 4, *(other + 13 for place, other in taken if abs(x - place) < _NEAR)])
         taken.append((x, label))
-        colour = "#1a7f37" if name.startswith(OURS) else "#57606a"
+        color = "#1a7f37" if name.startswith(OURS) else "#57606a"
         left = x > WIDE / 2
         far = f" ({at['kept']:.0%} kept)" if at["kept"] < LEAST else ""
         anchor, dx = ("end", -9) if left else ("start", 9)
-        marks.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>')
+        marks.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{color}"/>')
         marks.append(
-            f'<text x="{x + dx:.1f}" y="{label:.1f}" text-anchor="{anchor}" fill="{colour}">'
+            f'<text x="{x + dx:.1f}" y="{label:.1f}" text-anchor="{anchor}" fill="{color}">'
             f"{escape(name + far)}</text>"
         )
     ticks = [

@@ -319,7 +319,7 @@ class ShownActivity(Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class Record(Protocol):
-    """Everything that is kept about one run, here or elsewhere: journal, hold, inbox, artefacts, activity."""
+    """Everything that is kept about one run, here or elsewhere: journal, hold, inbox, artifacts, activity."""
 
     @property
     def id(self) -> str:

@@ -30,7 +30,7 @@ def test_the_first_runs_of_an_agent_are_hybrid_s_and_the_later_ones_its_own(tmp_
     assert set(found[EVERY:]) <= set(range(1, 7))
 
 
-def test_agents_are_learnt_about_one_by_one(tmp_path: Path) -> None:
+def test_agents_are_learned_about_one_by_one(tmp_path: Path) -> None:
     weak = [hopeless(number) for number in range(2 * EVERY)]
     path = write(tmp_path / "runs.jsonl", *weak, hopeless(0, "other"))
 
@@ -44,7 +44,7 @@ def test_a_run_that_explores_goes_on(tmp_path: Path) -> None:
 
 
 def test_what_a_run_teaches_ends_where_it_was_ended(tmp_path: Path) -> None:
-    """Successes that come after the end are never seen, so nothing is learnt from them."""
+    """Successes that come after the end are never seen, so nothing is learned from them."""
     late = [{**hopeless(number), "success": True} for number in range(2 * EVERY)]
 
     assert stops(write(tmp_path / "runs.jsonl", *late)) == stops(

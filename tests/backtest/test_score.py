@@ -69,7 +69,7 @@ def test_sources_are_measured_apart_and_named_in_order() -> None:
 
 def test_runs_without_a_label_are_counted_and_not_measured() -> None:
     assert figures([run(3, 1, success=None)]) == [
-        Source(source="here", runs=1, stops=1, labelled=0, stop=None, restart=None)
+        Source(source="here", runs=1, stops=1, labeled=0, stop=None, restart=None)
     ]
     assert measured(run(3, 1, success=None), run(4)).failed_steps == 4
 

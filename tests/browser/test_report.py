@@ -62,9 +62,9 @@ def test_a_script_would_not_run_even_if_one_got_in(tmp_path: Path, opened: Opene
     assert shown.got == [file.as_uri()]
 
 
-def light(colour: str) -> float:
-    """How bright a colour is to the eye, as WCAG counts it."""
-    channels = [int(part) / 255 for part in colour.removeprefix("rgb(").rstrip(")").split(",")]
+def light(color: str) -> float:
+    """How bright a color is to the eye, as WCAG counts it."""
+    channels = [int(part) / 255 for part in color.removeprefix("rgb(").rstrip(")").split(",")]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

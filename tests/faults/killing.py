@@ -25,7 +25,7 @@ LOOKS = frozenset(
     }
     | {"status", "var"}
 )
-"""What git only looks at is no effect: its moments are those of its neighbours."""
+"""What git only looks at is no effect: its moments are those of its neighbors."""
 
 
 @dataclass(frozen=True)

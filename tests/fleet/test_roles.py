@@ -89,7 +89,7 @@ async def test_a_viewer_reads_everything_and_writes_nothing(postgres: Postgres) 
         "DELETE FROM $schema.run",
         "INSERT INTO $schema.event (run, seq, token, line) VALUES ('x', 1, '{1}', '')",
         "INSERT INTO $schema.arrival (run, at, body) VALUES ('x', 1, '')",
-        "DELETE FROM $schema.artefact",
+        "DELETE FROM $schema.artifact",
         "UPDATE $schema.setting SET value = ''",
     ):
         refused(records.database, statement)
@@ -99,7 +99,7 @@ async def test_a_viewer_reads_everything_and_writes_nothing(postgres: Postgres) 
 async def test_no_role_of_a_team_sees_another_team(postgres: Postgres, user: str) -> None:
     database = Database(url(postgres, "blue", user))
 
-    for table in ("run", "event", "arrival", "artefact", "shown", "setting", "version"):
+    for table in ("run", "event", "arrival", "artifact", "shown", "setting", "version"):
         refused(database, f"SELECT 1 FROM $schema.{table}")
     with pytest.raises(NotAllowed, match="Ask the owner for blue_worker"):
         check_version(database)

@@ -1,4 +1,4 @@
-"""Runs of a fleet on real servers: driven, answered, labelled, limited, while nothing goes wrong."""
+"""Runs of a fleet on real servers: driven, answered, labeled, limited, while nothing goes wrong."""
 
 from __future__ import annotations
 

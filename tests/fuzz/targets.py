@@ -32,7 +32,7 @@ from untilgreen.core.briefing import claims, excerpt
 from untilgreen.core.values import fingerprint
 from untilgreen.core.values.model import Finding, Promise, Verdict
 from untilgreen.core.values.secrets import Secrets
-from untilgreen.engine.store import catalogue, inbox, lock
+from untilgreen.engine.store import catalog, inbox, lock
 from untilgreen.engine.store.notes import session_notes
 from untilgreen.errors import ConfigError, JournalError, UserError, WorkspaceNotReady
 from untilgreen.gates import ci, judge
@@ -41,7 +41,7 @@ from untilgreen.gates.integrity.protected import cmake_tests, loaded_files, mixe
 from untilgreen.gates.levels import blackbox, contract
 from untilgreen.gates.levels.work_files import Files
 from untilgreen.gates.output.plain_text import MakeRelative, lines_of, plain
-from untilgreen.gates.output.recognise import DOCUMENTS, TOOLS, errors_in, recognise
+from untilgreen.gates.output.recognize import DOCUMENTS, TOOLS, errors_in, recognize
 from untilgreen.gates.output.report_files import FORMATS, reader_of
 from untilgreen.gates.output.tool_result import MOST_FINDINGS, BadReport, ToolResult
 from untilgreen.journal import codec
@@ -241,8 +241,8 @@ def answered(data: bytes) -> object:
     return None
 
 
-def catalogued(data: bytes) -> object:
-    return [of_file(catalogue._read)(each) for each in (data, catalogue._mark(data) + data)]
+def cataloged(data: bytes) -> object:
+    return [of_file(catalog._read)(each) for each in (data, catalog._mark(data) + data)]
 
 
 TARGETS: dict[str, Target] = {
@@ -256,11 +256,11 @@ TARGETS: dict[str, Target] = {
         )
         for end in FORMATS
     },
-    "output": Target("gates/output/parsers", of_text(recognise), (), ("gates/recognise/**/*.txt",)),
-    "errors": Target("gates/output/parsers", of_text(errors_in), (), ("gates/recognise/**/*.txt",)),
+    "output": Target("gates/output/parsers", of_text(recognize), (), ("gates/recognize/**/*.txt",)),
+    "errors": Target("gates/output/parsers", of_text(errors_in), (), ("gates/recognize/**/*.txt",)),
     **{
         f"output-{name}": Target(
-            "gates/output/parsers", of_lines(tool.read), (), (f"gates/recognise/**/{name}*",)
+            "gates/output/parsers", of_lines(tool.read), (), (f"gates/recognize/**/{name}*",)
         )
         for name, tool in TOOLS.items()
     },
@@ -371,7 +371,7 @@ TARGETS: dict[str, Target] = {
     "inbox": Target("engine/store/inbox.py", of_file(inbox._opened), (), (), LETTERS),
     "lock": Target("engine/store/lock.py", of_file(lock._introduced, "lock"), (), (), HALVES),
     "sessions": Target("engine/store/notes/session_notes.py", of_file(session_notes._read), (), (), HALVES),
-    "catalogue": Target("engine/store/catalogue.py", catalogued),
+    "catalog": Target("engine/store/catalog.py", cataloged),
     "note": Target("process/tree_note.py", of_file(tree_note.read_note), (), (), HALVES),
     "journal": Target("journal/codec.py", codec.decode, (JournalError,), ("journals/v1/*",)),
     "spec": Target("config/sources/find.py", spec, (ConfigError,)),

@@ -123,9 +123,7 @@ def test_a_report_in_an_unknown_format_is_refused() -> None:
 
 async def test_a_gate_runs_in_its_directory_with_its_variables(context: CheckContext) -> None:
     (context.root / "sub").mkdir()
-    gate = CommandGate(
-        'echo "$(basename "$PWD") $COLOUR $UNTILGREEN_INSIDE"', cwd="sub", env={"COLOUR": "red"}
-    )
+    gate = CommandGate('echo "$(basename "$PWD") $COLOR $UNTILGREEN_INSIDE"', cwd="sub", env={"COLOR": "red"})
     verdict = await gate.check(replace(context, env={"UNTILGREEN_INSIDE": "run-7"}))
 
     assert verdict.excerpt == "sub red run-7\n"
@@ -349,7 +347,7 @@ async def test_what_was_counted_is_kept_when_the_gate_passes(context: CheckConte
     assert verdict.tools == (ToolCount(tool="pytest", passed=3, total=3),)
 
 
-async def test_colours_do_not_reach_the_brief(context: CheckContext) -> None:
+async def test_colors_do_not_reach_the_brief(context: CheckContext) -> None:
     verdict = await CommandGate(r"printf '\033[31mred\033[0m'; false").check(context)
 
     assert verdict.excerpt == "red"

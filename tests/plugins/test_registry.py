@@ -372,7 +372,7 @@ def test_a_file_that_was_corrected_can_be_loaded(plugins: Plugins, tmp_path: Pat
 
 
 @pytest.mark.parametrize("source", ["import helpers", "from . import helpers"])
-def test_a_file_that_needs_its_neighbour_is_told_that_it_stands_alone(
+def test_a_file_that_needs_its_neighbor_is_told_that_it_stands_alone(
     plugins: Plugins, tmp_path: Path, source: str
 ) -> None:
     write(tmp_path / "rules.py", f"{source}\nclass Patient: ...\n")

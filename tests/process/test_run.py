@@ -405,14 +405,14 @@ async def test_what_moved_to_another_cgroup_is_ended_while_other_commands_run(
 async def test_processes_that_are_not_ours_are_left_alone(
     fence: bool, tmp_path: Path, pids: Path, stranger: subprocess.Popen[bytes]
 ) -> None:
-    async def neighbour() -> None:
+    async def neighbor() -> None:
         script = "echo up; until test -e over; do sleep 0.05; done; echo still up"
         ran = await run(shell(script), cwd=tmp_path, fence=fence)
         assert ran.stdout == "up\nstill up\n"
         assert ran.ok
 
     async with anyio.create_task_group() as group:
-        group.start_soon(neighbour)
+        group.start_soon(neighbor)
         for way in ("session", "daemon"):
             await run(escaping(way, "end"), cwd=tmp_path, env={"PIDS": str(pids)}, fence=fence, linger=0.1)
         await run(shell("touch over"), cwd=tmp_path, fence=fence)

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.projects.catalogue import PROJECTS, Project
+from tests.projects.catalog import PROJECTS, Project
 from tests.projects.prepare import checkout
 from tests.projects.stories import STORIES, tell
 

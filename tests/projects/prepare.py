@@ -13,7 +13,7 @@ from pathlib import Path
 
 import platformdirs
 
-from tests.projects.catalogue import Project
+from tests.projects.catalog import Project
 from untilgreen.gates.output.tool_result import stable_name
 
 CACHE = Path(platformdirs.user_cache_dir("untilgreen-tests")) / "projects"

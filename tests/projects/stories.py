@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.projects.catalogue import Project
+from tests.projects.catalog import Project
 from tests.projects.prepare import HERE, command, failing_ids, gate, ignored_files
 
 UNTILGREEN = Path(sys.executable).with_name("untilgreen")

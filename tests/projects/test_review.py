@@ -126,7 +126,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
         f"{PARSERS}/outputs/tape-crash.txt",
     ),
     "vitest: times and wrong parents in the ids of tap": (f"{PARSERS}/outputs/vitest-tap.txt",),
-    "cargo: an unfinished binary had the wrong name, and colours hid findings": (
+    "cargo: an unfinished binary had the wrong name, and colors hid findings": (
         f"{PARSERS}/outputs/cargo-exits.txt",
         f"{PARSERS}/outputs/cargo-color.txt",
     ),
@@ -139,7 +139,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
         f"{CAPTURED}/go-panic-verbose.txt",
         f"{CAPTURED}/go-panic-json.txt",
     ),
-    "jest: no file in the ids where colours are on": (f"{PARSERS}/outputs/jest-color.txt",),
+    "jest: no file in the ids where colors are on": (f"{PARSERS}/outputs/jest-color.txt",),
     "nothing was read of node's dot, mocha's json and xunit, vitest's junit": (
         f"{CAPTURED}/node-dot.txt",
         f"{CAPTURED}/mocha-json.txt",

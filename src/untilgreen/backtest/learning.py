@@ -21,14 +21,14 @@ from untilgreen.core.strategies.adaptive import Adaptive
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.values.rules import Detector
 from untilgreen.engine.store.notes.lesson_book import lesson_of
-from untilgreen.engine.wiring.learnt import own_numbers, shared_prior
+from untilgreen.engine.wiring.learned import own_numbers, shared_prior
 
 EVERY = 20
 """Refit an agent's numbers after this many runs; a real run refits them whenever it begins."""
 
 
 class Learner:
-    """Gives each run an adaptive strategy that has learnt from the runs before it."""
+    """Gives each run an adaptive strategy that has learned from the runs before it."""
 
     def __init__(self, strategy: Adaptive, every: int = EVERY) -> None:
         self._every = every

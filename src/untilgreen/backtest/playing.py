@@ -23,7 +23,7 @@ from untilgreen.core.values.rules import Detector, Strategy, stuck
 from untilgreen.core.values.state import Open, RunState
 from untilgreen.gates.command import findings_in
 from untilgreen.gates.output.plain_text import plain
-from untilgreen.gates.output.recognise import recognise_all
+from untilgreen.gates.output.recognize import recognize_all
 
 GATE = "gate"
 _PLAN = Plan(task="", gates=(GateSpec(name=GATE),), baseline=False)
@@ -101,7 +101,7 @@ def _verdict(step: Step) -> Verdict:
     text = plain(step.observation)
     if step.reward is not None and step.reward >= 1:
         return Verdict(status="pass", score=1.0, excerpt=trim(text, EXCERPT_BYTES))
-    printed = recognise_all(text)
+    printed = recognize_all(text)
     findings = findings_in(None, printed, text)
     score = step.reward if step.reward is not None else printed[0].score if printed else 0.0
     return Verdict(

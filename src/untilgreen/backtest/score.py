@@ -51,7 +51,7 @@ class Source(Struct, frozen=True, kw_only=True):
     source: str
     runs: int
     stops: int
-    labelled: int
+    labeled: int
     stop: Figures | None
     """None if no run has a known outcome."""
     restart: Figures | None
@@ -88,14 +88,14 @@ def interval(hits: int, of: int) -> tuple[float, float] | None:
 
 
 def _source(name: str, runs: Sequence[Played]) -> Source:
-    labelled = [run for run in runs if run.success is not None]
-    attempted = [run for run in labelled if run.attempts]
+    labeled = [run for run in runs if run.success is not None]
+    attempted = [run for run in labeled if run.attempts]
     return Source(
         source=name,
         runs=len(runs),
         stops=sum(run.decision.stop is not None for run in runs),
-        labelled=len(labelled),
-        stop=_figures([_stopped(run) for run in labelled]) if labelled else None,
+        labeled=len(labeled),
+        stop=_figures([_stopped(run) for run in labeled]) if labeled else None,
         restart=_figures([_restarted(run) for run in attempted]) if attempted else None,
     )
 

@@ -35,7 +35,7 @@ class Trajectory(Struct, frozen=True, kw_only=True):
     id: str
     steps: tuple[Step, ...]
     agent: str = ""
-    """Who did it, if known; runs of the same agent can be learnt from."""
+    """Who did it, if known; runs of the same agent can be learned from."""
     success: bool | None = None
     terminal_loop: bool | None = None
     """Whether it failed after repeating three or more earlier steps at its end."""

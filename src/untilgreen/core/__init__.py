@@ -4,7 +4,7 @@ values/      The value types that everything else uses: plan, events, state, dec
 scoring/     What verdicts add up to: scores, progress, the health of gates.
 briefing/    What the agent is told, what its reply claims, and how much of a text an event keeps.
 learning/    What your own runs say about the next lap of a new one.
-detectors/   Each recognises one pattern in the laps so far; none decides what follows from it.
+detectors/   Each recognizes one pattern in the laps so far; none decides what follows from it.
 strategies/  Each decides after a lap that was not green: continue, finish, or ask a person.
 loop/        The pure loop: events to state, state to the next step, arrivals to events.
 defaults     What a run gets when its spec does not set it, and what a strategy brings along.

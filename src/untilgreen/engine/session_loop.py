@@ -122,7 +122,7 @@ async def adopt(
     take: bool = False,
     seconds: float | None = None,
 ) -> SessionRun:
-    """Continue a run in a session that was driven elsewhere."""
+    """Move a run that was driven elsewhere into a session, and continue it there."""
     state = await state_of(run)
     if state.outcome is not None:
         raise UserError(f"Run {run.id} has ended: {state.outcome}. Start another one.")

@@ -1,6 +1,6 @@
 """The same runs on many machines: Temporal keeps each driven somewhere, PostgreSQL keeps what it did.
 
-client     A fleet as a command sees it: begin a run, knock, limits, schedules.
+client     A fleet as a command sees it: start a run, wake it, set limits.
 worker     Polls for runs, starts a driver for each, and sends heartbeats for it.
 driver     One drive in its own process: commands on stdin, news on stdout.
 preloaded  Starts drivers as forks of one process that has everything loaded.

@@ -40,7 +40,7 @@ from untilgreen.journal.postgres.journal import Token
 from untilgreen.ports import LoadedRun
 
 OVER, OVERTAKEN, AGAIN, UNFIT, ELSEWHERE = 0, 10, 11, 12, 13
-"""How a driver ends: with a rest; overtaken; worth another attempt; impossible anywhere; not here."""
+"""How a driver ends: the run rests; overtaken; worth another attempt; impossible anywhere; not here."""
 BEAT_SECONDS = 1.0
 
 
@@ -89,7 +89,7 @@ async def drive_run(order: Order, token: Token, machine: Machine, url: str, say:
 
 
 class _Latest:
-    """Where the run stands, for lists: written at most once in a beat, and never in the way of the drive."""
+    """The status of the run, for lists: written at most once per beat, without delaying the drive."""
 
     def __init__(self, record: PostgresRecord) -> None:
         self._record = record
@@ -100,7 +100,7 @@ class _Latest:
         self._state = state
 
     async def note(self) -> None:
-        """Write it down; a database that is away is told later."""
+        """Write it; if the database is down, try again later."""
         state, self._state = self._state, None
         if state is not None:
             with suppress(JournalError):
@@ -112,7 +112,7 @@ async def _heard(commands: Commands) -> AsyncIterator[None]:
     token = lowlevel.current_token()
 
     def read() -> None:
-        with suppress(Exception):  # a loop that has ended takes nothing
+        with suppress(Exception):  # an event loop that has ended takes no calls
             for line in sys.stdin:
                 from_thread.run_sync(commands.take, line.strip(), token=token)
             from_thread.run_sync(commands.take, "leave", token=token)
@@ -226,6 +226,6 @@ def run_order(given: bytes) -> int:
 
 
 def leave_at_once(code: int) -> None:
-    """Without the interpreter's own end: threads of libraries may be in progress."""
+    """Exit without finalizing the interpreter: threads of libraries may still run."""
     sys.stdout.flush()
     os._exit(code)

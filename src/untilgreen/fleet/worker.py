@@ -144,7 +144,7 @@ class Supervisor:
             raise ApplicationError(kind, type="Unfit", non_retryable=True)
         if drive.news.get("code") == ELSEWHERE:
             raise ApplicationError(kind, type="Elsewhere", next_retry_delay=ANOTHER_SOON)
-        # Temporal takes no word from an attempt that it has given up, so the run is nobody else's.
+        # Temporal ignores an attempt that it has given up on, so this can't disturb a newer one.
         raise ApplicationError(kind, type="Again")
 
     @activity.defn(name="begin")
@@ -206,7 +206,7 @@ async def work(options: WorkerOptions, stop: asyncio.Event | None = None) -> Non
     await asyncio.gather(*(each.shutdown() for each in workers))
     try:
         await asyncio.gather(*running)
-    except Exception as error:  # Temporal refused this worker for good; who started it starts it again
+    except Exception as error:  # Temporal refused this worker for good; whatever started it restarts it
         raise UserError(f"The worker can't poll Temporal any more: {error}") from error
     finally:
         supervisor.close()

@@ -18,7 +18,7 @@ from untilgreen.core.values.model import SILENT, Finding, Status, ToolCount, Ver
 from untilgreen.core.values.units import several
 from untilgreen.errors import ConfigError, nearest
 from untilgreen.gates.output.plain_text import plain, relative_to
-from untilgreen.gates.output.recognise import errors_in, recognise_all
+from untilgreen.gates.output.recognize import errors_in, recognize_all
 from untilgreen.gates.output.report_files import FORMATS, Report
 from untilgreen.gates.output.tool_result import (
     NO_TESTS,
@@ -44,7 +44,7 @@ BARE = ("ended by ", SILENT)
 _NO_PROGRAM = {126: ("permission denied", "Make it executable"), 127: ("command not found", "Install it")}
 """By the shell's exit code for a program that it could not start."""
 _NOTHING_COLLECTED = 5
-_SIGNALLED = 128
+_SIGNALED = 128
 _MISSING_PROGRAM = regex(r"([^\s:]{1,300}): (?:command )?(?:not found|[Pp]ermission denied)$")
 _TEST_RUNNER = regex(r"(?:^|[\s/;&|(])(pytest|py\.test|unittest)(?=$|[\s;&|)])")
 
@@ -64,7 +64,7 @@ class CommandGate:
     cwd: str | None = None
     """Where the command runs, relative to the workspace's root."""
     believe: Literal["output", "exit-code"] = "output"
-    """What decides: "output" also fails on recognised failures with exit code 0, "exit-code" ignores them."""
+    """What decides: "output" also fails on recognized failures with exit code 0, "exit-code" ignores them."""
     allow_skipped: bool = False
     """Whether the gate may be green where every test was skipped."""
 
@@ -115,7 +115,7 @@ class CommandGate:
         text = plain(ran.stdout)
         told = relative_to(root)(text)
         reported, trouble = _reported(report, since)
-        printed = recognise_all(told)
+        printed = recognize_all(told)
         nothing = any(result is not None and result.no_tests for result in (reported, *printed[:1]))
         despite = self._despite(ran.status, (reported, *printed))
         skipped = self._all_skipped((reported, *printed))
@@ -197,7 +197,7 @@ def _judge_late(ran: Ran, context: CheckContext) -> Verdict:
     """A command that timed out may have printed findings before, or where it hangs."""
     text = plain(ran.stdout)
     told = relative_to(context.seen_root)(text)
-    printed = recognise_all(told)
+    printed = recognize_all(told)
     said = findings_in(None, printed, told)
     return Verdict(
         status="error",
@@ -216,7 +216,7 @@ def findings_in(reported: ToolResult | None, printed: Sequence[ToolResult], text
     failing = [*first, *(result for result in others if result.failed)]
     found = distinct(finding for result in failing for finding in result.findings)
     if found or not printed:
-        return found  # `recognise_all` looked for places already
+        return found  # `recognize_all` looked for places already
     located = errors_in(text)
     return located.findings if located is not None else ()
 
@@ -262,7 +262,7 @@ def _could_not_run(code: int, text: str) -> Finding:
 
 def _bare_ending(ran: Ran, text: str) -> list[Finding]:
     """The finding for a command that was killed or printed nothing."""
-    number = -ran.status if ran.status < 0 else ran.status - _SIGNALLED
+    number = -ran.status if ran.status < 0 else ran.status - _SIGNALED
     if number in set(signal.Signals):
         name = signal.Signals(number).name
         return [Finding(id=f"{BARE[0]}{name}", message=f"The command was ended by {name}.")]

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from untilgreen.core.briefing.brief import Brief
 from untilgreen.core.briefing.excerpt import trim
-from untilgreen.core.values.fingerprint import normalise
+from untilgreen.core.values.fingerprint import normalize
 from untilgreen.core.values.model import Finding, Verdict
 from untilgreen.core.values.option_checks import about
 from untilgreen.errors import AgentUnavailable, ConfigError
@@ -83,7 +83,7 @@ def judged(text: str) -> Verdict:
         return Verdict(status="pass", score=1.0, excerpt=text)
     if not answer.reasons:
         return _error("unclear", "The reviewer answered FAIL without a reason.")
-    findings = tuple(Finding(id=normalise(reason)[:120], message=reason) for reason in answer.reasons)
+    findings = tuple(Finding(id=normalize(reason)[:120], message=reason) for reason in answer.reasons)
     return Verdict(status="fail", findings=findings, excerpt=text)
 
 

@@ -48,7 +48,9 @@ class CommandNotifier:
             )
             if not ran.ok:
                 last = (ran.stderr.strip() or ran.stdout.strip()).splitlines()[-1:]
-                raise UntilgreenError(f"its command had {ran.ending}{': ' if last else ''}{''.join(last)}")
+                raise UntilgreenError(
+                    f"its command failed ({ran.ending}){': ' if last else ''}{''.join(last)}"
+                )
             return
         raise UntilgreenError(f"its command took longer than {self.timeout} and was stopped")
 

@@ -48,7 +48,7 @@ class Desktop:
             ran = await run(argv, cwd=Path.cwd(), env={"PATH": path})
             if not ran.ok:
                 last = (ran.stderr.strip() or ran.stdout.strip()).splitlines()[-1:]
-                raise UntilgreenError(f"{argv[0]} had {ran.ending}{': ' if last else ''}{''.join(last)}")
+                raise UntilgreenError(f"{argv[0]} failed ({ran.ending}){': ' if last else ''}{''.join(last)}")
             return
         raise UntilgreenError(f"{argv[0]} took longer than {SECONDS:.0f}s and was stopped")
 

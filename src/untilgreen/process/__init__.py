@@ -7,7 +7,7 @@ talk               A child's input that is written while the child runs.
 pipes              Our ends of a child's pipes: read as bytes come, written as far as there is room.
 disk_watch         Counts what a command writes to the disk, and says when it is too much.
 capture            A child's output: on disk up to a cap, both ends in memory, and line by line to a listener.
-tree               A child and all its descendants: how they are recognised and killed.
+tree               A child and all its descendants: how they are recognized and killed.
 tree_note          A note about a running process tree, for the next driver to clean up after a crash.
 table              The machine's processes at one moment, and signals that can't reach the wrong one.
 subreaper          Makes orphaned descendants our children while a tree runs (Linux only).

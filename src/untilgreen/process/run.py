@@ -29,7 +29,7 @@ LINGER_SECONDS = 2.0
 """How long processes left by a finished command may keep writing to its output."""
 
 
-TOO_MUCH = "ended since it wrote more to the disk than sandbox.disk allows"
+TOO_MUCH = "ended because it wrote more to the disk than sandbox.disk allows"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Ran:
     late: bool = False
     """Whether it was killed because its time was up."""
     full: bool = False
-    """Whether it was ended because it wrote more to the disk than its sandbox may."""
+    """Whether it was ended because it wrote more to the disk than its sandbox allows."""
     seconds: float = 0.0
     leftovers: tuple[int, ...] = ()
     """Processes that outlived the command and were killed."""

@@ -219,7 +219,7 @@ def open_files(pid: int) -> Iterator[str]:
             yield from (file.path for file in psutil.Process(pid).open_files())
         return
     with suppress(OSError):
-        for number in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - a list, as it changes meanwhile
+        for number in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - a list, as it changes while it is read
             with suppress(OSError):
                 yield os.readlink(f"/proc/{pid}/fd/{number}")  # noqa: PTH115 - may be no path at all
 

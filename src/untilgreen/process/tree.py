@@ -1,6 +1,6 @@
-"""A child and all its descendants: how they are recognised and killed.
+"""A child and all its descendants: how they are recognized and killed.
 
-On Linux a cgroup holds everything. Where no cgroup can be made, orphans are adopted and recognised by
+On Linux a cgroup holds everything. Where no cgroup can be made, orphans are adopted and recognized by
 ancestry, session or a mark in their environment. That misses a process that left its session, lost its parent
 and replaced its environment while this driver ran other trees; and one that forks faster than we can look,
 if it does so at such a time or founds a session each time. On macOS there are neither cgroups nor adoption,

@@ -8,7 +8,7 @@ live/         A run while it is driven: the live view, plain lines, JSON, GitHub
 why/          Why a run is where it is: the evidence for its last decision, and the next steps.
 report/       A run as a report to share: one value with everything in it, and its formats.
 backtest/     The tables and pictures of a backtest.
-learning/     What was learnt from your own runs, as lines, tables and JSON.
+learning/     What was learned from your own runs, as lines, tables and JSON.
 web/          The page and the HTTP API of `untilgreen serve`, safe by default.
 mcp/          Runs for other agents and apps, through the Model Context Protocol: `untilgreen mcp`.
 acp/          untilgreen as an agent in editors that speak the Agent Client Protocol.

@@ -223,5 +223,5 @@ def _happens(step: Step, state: RunState, script: Script, policy: Policy) -> Ite
 
 
 def _spell(number: int) -> str:
-    """A number in letters, since normalising takes digits away."""
+    """A number in letters, since normalizing takes digits away."""
     return "".join(chr(ord("a") + int(digit)) for digit in str(number))

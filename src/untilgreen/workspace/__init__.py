@@ -3,7 +3,7 @@
 factory          Opens the workspace of a directory: its git repository, or a private one if there is none.
 git_workspace    Snapshots of a git work tree, taken and restored without touching index, HEAD or branches.
 restore          Puts a snapshot back: nothing is lost, and changes made by others are kept.
-in_place         Puts other files into the workspace for a while, then its own back, even after a crash.
+in_place         Swaps other files into the workspace temporarily, then its own back, even after a crash.
 three_way_merge  Merges what a run changed into what somebody else changed since.
 export           Writes snapshots into other directories, to try something without touching the workspace.
 worktree         A linked worktree for one run: created, removed, and ended as one commit on its own branch.

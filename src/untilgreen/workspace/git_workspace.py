@@ -138,7 +138,7 @@ class GitWorkspace:
     async def holding(
         self, tree: str, *, parts: Mapping[str, bytes], aside: Collection[str]
     ) -> AsyncIterator[None]:
-        """Put other files into the work tree for a while, then its own back, even after a crash."""
+        """Swap other files into the work tree temporarily, then its own back, even after a crash."""
         await self.recover()
         top = (await self._ready()).repository.top
         async with self._in_place.hold(self, top, tree, parts=parts, aside=aside):

@@ -1,4 +1,4 @@
-"""Puts other files into the workspace for a while, then its own back, even after a crash.
+"""Swaps other files into the workspace temporarily, then its own back, even after a crash.
 
 Files in a snapshot are restored from it. Other files are moved into the run's folder and back.
 """

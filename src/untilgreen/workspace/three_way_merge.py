@@ -53,7 +53,7 @@ class Merging:
         private = await self._workspace._ready()
         async with private.alone() as git:
             entries = [(each.new_mode, each.new, each.path) for each in await differences(git, base, theirs)]
-            # What leaves goes first: a file may lie where a directory was.
+            # Removals first: a file may be where a directory was.
             entries.sort(key=lambda entry: entry[0] != ABSENT)
             return await Index(git, private.index).changed_tree(ours, entries) if entries else ours
 
@@ -108,7 +108,7 @@ class _Mine:
         return found or self._folders.get(change.path) or self._ignored(change)
 
     def expect(self, changes: Sequence[Difference]) -> None:
-        """Look whether files that are in no tree lie where the other side brings some."""
+        """Check whether files that are in no tree are where the other side adds some."""
         alone = [each for each in changes if each.path not in self._changes]
         self._leaving = [each for each in alone if each.deleted]
         self._crowded = any(in_the_way(self._top, alone))

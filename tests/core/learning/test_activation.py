@@ -2,7 +2,7 @@
 
 import pytest
 
-from untilgreen.core.learning.activation import end_by, learnt, replayed
+from untilgreen.core.learning.activation import end_by, learned, replayed
 from untilgreen.core.learning.course import Course
 from untilgreen.core.learning.estimate import OwnEstimate, Prior
 from untilgreen.core.learning.features import Features
@@ -14,14 +14,14 @@ LATE = Course(seen=(NEW, *(OLD,) * 9), green=True, hybrid=8)
 
 
 def test_below_twenty_runs_nothing_is_decided_by_them() -> None:
-    own = learnt(PRIOR, [HOPELESS] * 19, 50)
+    own = learned(PRIOR, [HOPELESS] * 19, 50)
 
     assert not own.active
     assert (own.runs, own.laps, own.why) == (19, 209, "19 runs so far, and it takes 20")
 
 
 def test_where_stopping_earlier_is_better_the_numbers_decide() -> None:
-    own = learnt(PRIOR, [HOPELESS] * 40, 50)
+    own = learned(PRIOR, [HOPELESS] * 40, 50)
 
     assert own.active
     assert own.why == "on your last 40 runs it would have been 6.00 laps a run better"
@@ -31,7 +31,7 @@ def test_where_hybrid_was_better_it_goes_on_deciding() -> None:
     quick = Course(seen=(NEW, NEW, OLD), green=False, hybrid=2)
     sure = Course(seen=(NEW, NEW), green=True, hybrid=2)
 
-    own = learnt(PRIOR, [quick, sure] * 20, 50)
+    own = learned(PRIOR, [quick, sure] * 20, 50)
 
     assert not own.active
     assert own.why == "on your last 40 runs it would have been 0.50 laps a run worse"
@@ -40,7 +40,7 @@ def test_where_hybrid_was_better_it_goes_on_deciding() -> None:
 def test_a_gain_that_may_be_chance_is_not_enough() -> None:
     lucky = Course(seen=(NEW, *(OLD,) * 8), green=True, hybrid=8)
     unlucky = Course(seen=(NEW, *(OLD,) * 19), green=False, hybrid=8)
-    own = learnt(PRIOR, [lucky, *[unlucky] * 3] * 10, 39)
+    own = learned(PRIOR, [lucky, *[unlucky] * 3] * 10, 39)
 
     assert not own.active
     assert own.why.endswith("which may be chance")

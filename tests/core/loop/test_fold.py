@@ -75,7 +75,7 @@ def test_what_belongs_to_a_lap_can_not_stand_where_none_is_under_way(event: Even
     run.lap(tests=PASS)
 
     with pytest.raises(
-        JournalDamaged, match=rf"^{type(event).__name__} stands where no lap is in progress\.$"
+        JournalDamaged, match=rf"^The journal has {type(event).__name__} where no lap is in progress\.$"
     ):
         apply(run.state, event)
 

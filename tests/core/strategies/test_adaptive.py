@@ -21,7 +21,7 @@ SURE = OwnEstimate(slope=1.0, covariance=(0.01, 0.0, 0.0), runs=31, laps=120, ac
 LETTERS = " ".join("abcdefghijklmnopqrstuvwxyz")
 
 
-def learnt(**options: Any) -> Adaptive:
+def learned(**options: Any) -> Adaptive:
     return Adaptive(**{"prior": PRIOR, "own": {"agent": SURE}, "explore": 0.0, **options})
 
 
@@ -31,31 +31,31 @@ def again(run: Run, times: int = 1, **reply: Any) -> None:
         run.lap(Turn(reply=Reply(text="I changed the parser again", **reply)), tests=red("a"))
 
 
-def test_hybrid_decides_until_something_is_learnt_and_that_is_said() -> None:
+def test_hybrid_decides_until_something_is_learned_and_that_is_said() -> None:
     run, like = Run(strategy=Adaptive()), Run(strategy=Hybrid())
 
     mine, theirs = continued(run.lap(tests=red("a"))), continued(like.lap(tests=red("a")))
 
-    nothing = "; hybrid decides, not the estimate: nothing has been learnt about this agent yet"
+    nothing = "; hybrid decides, not the estimate: nothing has been learned about this agent yet"
     assert mine == replace(theirs, reason=theirs.reason + nothing)
     assert len(story(LETTERS, Adaptive(), limits=Limits(iterations=60)).laps) == 8
 
 
 def test_hybrid_decides_where_the_numbers_may_not_and_it_says_why() -> None:
     shy = replace(SURE, active=False, why="12 runs so far, and it takes 20")
-    run = Run(strategy=learnt(own={"agent": shy}))
+    run = Run(strategy=learned(own={"agent": shy}))
 
     assert continued(run.lap(tests=red("a"))).reason.endswith("12 runs so far, and it takes 20")
 
 
 def test_numbers_of_another_agent_decide_nothing() -> None:
-    run = Run(strategy=learnt(own={"codex": SURE}))
+    run = Run(strategy=learned(own={"codex": SURE}))
 
     assert "hybrid decides" in continued(run.lap(tests=red("a"))).reason
 
 
 def test_it_says_its_estimate_in_words() -> None:
-    run = Run(strategy=learnt())
+    run = Run(strategy=learned())
 
     decision = continued(run.lap(tests=red("a")))
 
@@ -67,7 +67,7 @@ def test_it_says_its_estimate_in_words() -> None:
 
 
 def test_the_same_again_lowers_the_estimate_until_it_is_not_worth_a_lap() -> None:
-    run = Run(strategy=learnt())
+    run = Run(strategy=learned())
     again(run, 2)
 
     assert run.ending.outcome is Outcome.EXHAUSTED
@@ -78,14 +78,14 @@ def test_the_same_again_lowers_the_estimate_until_it_is_not_worth_a_lap() -> Non
 
 
 def test_what_is_worth_more_is_tried_longer() -> None:
-    run = Run(strategy=learnt(worth=10_000))
+    run = Run(strategy=learned(worth=10_000))
     again(run, 3)
 
     assert "the same reply and outcome 3 times" in continued(run.decided).reason
 
 
 def test_the_first_lap_never_ends_a_run() -> None:
-    run = Run(strategy=learnt(worth=1))
+    run = Run(strategy=learned(worth=1))
     again(run)
     assert continued(run.decided).metadata["price"] == 1.0
 
@@ -95,7 +95,7 @@ def test_the_first_lap_never_ends_a_run() -> None:
 
 def test_doubt_speaks_for_another_lap() -> None:
     unsure = replace(SURE, covariance=(9.0, 0.0, 0.0))
-    run = Run(strategy=learnt(own={"agent": unsure}))
+    run = Run(strategy=learned(own={"agent": unsure}))
     again(run, 3)
 
     decision = continued(run.decided)
@@ -103,7 +103,7 @@ def test_doubt_speaks_for_another_lap() -> None:
 
 
 def test_one_run_in_ten_explores_and_records_that_it_would_have_stopped() -> None:
-    run = Run(strategy=learnt(explore=1.0))
+    run = Run(strategy=learned(explore=1.0))
     again(run, 3)
 
     decision = continued(run.decided)
@@ -122,7 +122,7 @@ def test_which_runs_explore_follows_from_their_names() -> None:
 
 
 def test_only_one_of_two_is_the_same() -> None:
-    run = Run(strategy=learnt())
+    run = Run(strategy=learned())
     run.lap(tests=red("a"))
     run.lap(Turn(reply=Reply(text="something else entirely, in many other words")), tests=red("a"))
     assert "the same outcome as shortly before" in continued(run.decided).reason
@@ -132,14 +132,14 @@ def test_only_one_of_two_is_the_same() -> None:
 
 
 def test_twice_is_said_as_twice() -> None:
-    run = Run(strategy=learnt(worth=1000))
+    run = Run(strategy=learned(worth=1000))
     again(run, 2)
 
     assert "the same reply and outcome twice" in continued(run.decided).reason
 
 
 def test_a_worth_in_money_is_compared_with_the_mean_price_of_a_lap() -> None:
-    run = Run(strategy=learnt(worth="$10"))
+    run = Run(strategy=learned(worth="$10"))
 
     decision = continued(run.lap(Turn(reply=priced(0.5)), tests=red("a")))
     assert decision.reason.endswith(
@@ -152,7 +152,7 @@ def test_a_worth_in_money_is_compared_with_the_mean_price_of_a_lap() -> None:
 
 
 def test_a_worth_in_money_goes_on_while_no_lap_has_a_price() -> None:
-    run = Run(strategy=learnt(worth="$3"))
+    run = Run(strategy=learned(worth="$3"))
 
     decision = continued(run.lap(Turn(reply=priced(None)), tests=red("a")))
 
@@ -172,7 +172,7 @@ def test_a_stuck_signal_ends_it_like_any_other() -> None:
 
 def test_an_agent_that_is_often_green_is_warned_once_before_it_counts_as_stuck() -> None:
     often = replace(SURE, intercept=5.0)
-    run = Run(strategy=learnt(own={"agent": often}), detectors=[Cycle()])
+    run = Run(strategy=learned(own={"agent": often}), detectors=[Cycle()])
     again(run, 3)
 
     decision = continued(run.decided)
@@ -187,12 +187,12 @@ def test_an_agent_that_is_often_green_is_warned_once_before_it_counts_as_stuck()
 
 @pytest.mark.parametrize("own", [SURE, replace(SURE, intercept=5.0, runs=19)])
 def test_an_agent_that_is_seldom_green_or_little_known_is_stuck_at_once(own: OwnEstimate) -> None:
-    run = Run(strategy=learnt(own={"agent": own}, worth=1e9), detectors=[Cycle()])
+    run = Run(strategy=learned(own={"agent": own}, worth=1e9), detectors=[Cycle()])
     again(run, 3)
 
     assert run.ending.outcome is Outcome.STUCK
 
 
-@pytest.mark.parametrize("strategy", [Adaptive(), learnt(), learnt(explore=1.0), learnt(worth="$3")])
+@pytest.mark.parametrize("strategy", [Adaptive(), learned(), learned(explore=1.0), learned(worth="$3")])
 def test_it_keeps_the_laws_of_a_strategy(strategy: Adaptive) -> None:
     strategy_laws(strategy)

@@ -1,4 +1,4 @@
-"""Two texts say the same: exactly after normalising, or nearly by a sketch."""
+"""Two texts say the same: exactly after normalizing, or nearly by a sketch."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from untilgreen.core.values.fingerprint import (
     counts,
     fingerprint,
     marks_alike,
-    normalise,
+    normalize,
     output_fingerprint,
     similarity,
     sketch,
@@ -55,7 +55,7 @@ def words(count: int, *, offset: int = 0) -> list[str]:
     ],
 )
 def test_noise_makes_no_difference(one: str, other: str) -> None:
-    assert normalise(one) == normalise(other)
+    assert normalize(one) == normalize(other)
     assert fingerprint(one) == fingerprint(other)
 
 
@@ -85,14 +85,14 @@ def test_a_number_alone_says_something() -> None:
 def test_a_very_long_word_loses_its_digits_only() -> None:
     long = "x1" * LONGEST_WORD
 
-    assert normalise(long) == "x" * LONGEST_WORD
-    assert normalise("1" * (LONGEST_WORD + 1)) == ""
+    assert normalize(long) == "x" * LONGEST_WORD
+    assert normalize("1" * (LONGEST_WORD + 1)) == ""
 
 
-def test_more_words_than_are_remembered_are_still_normalised() -> None:
+def test_more_words_than_are_remembered_are_still_normalized() -> None:
     many = [f"{word}{other}" for word in words(260) for other in words(260)]
 
-    assert normalise(" ".join(["took 3 of", *many])) == " ".join(["took <n> of", *many])
+    assert normalize(" ".join(["took 3 of", *many])) == " ".join(["took <n> of", *many])
 
 
 def test_more_words_than_are_remembered_still_count() -> None:
@@ -206,7 +206,7 @@ def test_a_sketch_stays_small_however_long_the_text() -> None:
 
 
 def test_different_short_texts_are_not_alike() -> None:
-    one, other = "red green purple yellow pink blue", "grey amber pear plum lime lemon"
+    one, other = "red green purple yellow pink blue", "gray amber pear plum lime lemon"
     assert similarity(sketch(one), sketch(other)) == 0.0
 
 

@@ -1,4 +1,4 @@
-"""Short names that a person recognises an output by."""
+"""Short names that a person recognizes an output by."""
 
 import pytest
 

@@ -223,7 +223,7 @@ def test_the_last_run_is_found_from_below_and_from_the_whole_repository(store: S
         assert store.find("@last", place) == run
 
 
-def test_a_run_started_right_here_comes_before_a_newer_neighbour(store: Store, project: Path) -> None:
+def test_a_run_started_right_here_comes_before_a_newer_neighbor(store: Store, project: Path) -> None:
     for name in ("web", "api"):
         (project / name).mkdir()
     web = store.create(NOW, workspace=project / "web", git_root=project)

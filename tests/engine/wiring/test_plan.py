@@ -125,7 +125,7 @@ def test_a_small_spec_becomes_a_plan_with_all_defaults(project: Path) -> None:
     )
 
 
-HONOURED: dict[str, tuple[str, Any]] = {
+HONORED: dict[str, tuple[str, Any]] = {
     "task": ("'Other'", lambda plan: plan.task == "Other"),
     "task_file": ("'PROMPT.md'", lambda plan: plan.task == "From a file"),
     "agent": ("'cmd:other'", lambda plan: plan.agent_names() == ("cmd:other",)),
@@ -173,21 +173,21 @@ HONOURED: dict[str, tuple[str, Any]] = {
 
 
 def test_the_test_below_knows_every_key() -> None:
-    assert set(HONOURED) == set(SpecFile.__struct_fields__)
+    assert set(HONORED) == set(SpecFile.__struct_fields__)
 
 
-@pytest.mark.parametrize("key", sorted(HONOURED))
+@pytest.mark.parametrize("key", sorted(HONORED))
 def test_every_key_of_the_spec_changes_the_plan(project: Path, key: str) -> None:
     (project / "PROMPT.md").write_text("From a file\n")
-    written, honoured = HONOURED[key]
+    written, honored = HONORED[key]
     instead = {"task_file": "task", "agents": "agent"}.get(key, key)
     rest = {"task": "'Make it green'", "agent": "'cmd:./fix.sh'", "gates": "{ tests = { run = 'true' } }"}
     rest.pop(instead, None)
     text = "".join(f"{name} = {value}\n" for name, value in {**rest, key: written}.items())
 
-    assert honoured(planned(project, text))
+    assert honored(planned(project, text))
     if key != "workspace":
-        assert not honoured(planned(project))
+        assert not honored(planned(project))
 
 
 @pytest.mark.parametrize(

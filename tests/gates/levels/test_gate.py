@@ -113,7 +113,7 @@ async def test_all_four_levels_can_pass(project: Path) -> None:
         ({"forbidden": ["*.py"]}, ["L0 forbidden src/app.py"]),
         ({"forbidden": ["*.rb"]}, []),
         ({"data": [{"file": "package.json", "has": "name"}]}, []),
-        ({"data": [{"file": "package.json", "has": "licence"}]}, ["L0 no package.json licence"]),
+        ({"data": [{"file": "package.json", "has": "license"}]}, ["L0 no package.json license"]),
         (
             {"data": [{"file": "package.json", "has": "files", "type": "string"}]},
             ["L0 type package.json files"],

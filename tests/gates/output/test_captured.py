@@ -8,7 +8,7 @@ missed coverage threshold and a selection without tests come beside that.
 import pytest
 
 from tests.gates.output.capture import HERE, PROJECTS
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 
 ROWS: dict[str, tuple[str | None, list[str], int, int]] = {
     "bazel-build": (
@@ -190,7 +190,7 @@ ROWS: dict[str, tuple[str | None, list[str], int, int]] = {
 
 @pytest.mark.parametrize("name", sorted(ROWS))
 def test_what_a_runner_printed_is_read_as_it_counted(name: str) -> None:
-    seen = recognise((HERE / f"{name}.txt").read_text())
+    seen = recognize((HERE / f"{name}.txt").read_text())
 
     found = (seen.tool, [each.id for each in seen.findings], seen.passed, seen.total) if seen else None
     assert (found or (None, [], 0, 0)) == ROWS[name]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from untilgreen.gates.output.recognise import recognise
     ids=["pytest -qq", "pytest -qq, two lines", "node's dot", "node's dot, two lines"],
 )
 def test_a_quiet_style_shows_its_tests(text: str, tool: str, passed: int) -> None:
-    seen = recognise(text)
+    seen = recognize(text)
 
     assert seen is not None
     assert (seen.tool, seen.passed, seen.failed) == (tool, passed, 0)
@@ -24,4 +24,4 @@ def test_a_quiet_style_shows_its_tests(text: str, tool: str, passed: int) -> Non
 
 @pytest.mark.parametrize("text", ["......    [ 50%]\n", ".....\nbuilt\n", "wait...\n", "."])
 def test_dots_that_end_early_or_mean_something_else_show_none(text: str) -> None:
-    assert recognise(text) is None
+    assert recognize(text) is None

@@ -3,13 +3,13 @@
 from untilgreen.gates.output.plain_text import LONGEST_LINE, lines_of, plain
 
 
-def test_colours_and_links_are_taken_out() -> None:
+def test_colors_and_links_are_taken_out() -> None:
     link = "\x1b]8;;https://example.org\x1b\\docs\x1b]8;;\x1b\\"
 
     assert plain(f"\x1b[1;31mFAILED\x1b[0m {link} \x1b[38:5:9mx\x1b[K") == "FAILED docs x"
 
 
-def test_an_unfinished_colour_hides_nothing() -> None:
+def test_an_unfinished_color_hides_nothing() -> None:
     assert plain("\x1b[31") == "[31"
 
 

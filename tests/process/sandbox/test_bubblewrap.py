@@ -559,7 +559,7 @@ async def test_what_is_written_to_the_disk_has_a_limit(home: Path, work: Path) -
 
     assert ran.full
     assert not ran.ok
-    assert ran.ending == "ended since it wrote more to the disk than sandbox.disk allows"
+    assert ran.ending == "ended because it wrote more to the disk than sandbox.disk allows"
     some = await inside("for i in 1 2 3; do head -c 1000000 /dev/urandom > $i; sync $i; done", work, wall)
     assert (some.ok, some.full) == (True, False)
 

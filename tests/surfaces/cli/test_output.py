@@ -9,7 +9,7 @@ import pytest
 from tests.surfaces.cli.helpers import COMMAND, NO_OP, PATIENCE_SECONDS, Cli, eventually
 
 HOSTILE = r"printf '\033]0;owned\007\033[2J\033[31mevil\r\n\033[1A\302\233more\n'"
-"""A title, a cleared screen, a colour, a cursor that goes up, and the same in one byte."""
+"""A title, a cleared screen, a color, a cursor that goes up, and the same in one byte."""
 
 
 def run(cli: Cli, *flags: str) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def test_a_gates_name_is_one_line_of_text(cli: Cli) -> None:
         assert "\x1b" not in done.err
 
 
-def test_no_color_draws_without_colours(cli: Cli) -> None:
+def test_no_color_draws_without_colors(cli: Cli) -> None:
     cli.env["NO_COLOR"] = "1"
     code, seen = cli.on_a_terminal(*run(cli)).end()
 
@@ -238,7 +238,7 @@ def test_pipes_in_place_of_the_files_of_a_run_are_not_waited_for(cli: Cli) -> No
     assert cli("run", "Do.", "--agent", "cmd:touch done", "--gate", "test -f done", "--no-input").code == 0
     cli("list")
     (run,) = cli.runs.iterdir()
-    for file in (cli.runs.parent / "catalogue", run / "meta.json", run / "journal.jsonl"):
+    for file in (cli.runs.parent / "catalog", run / "meta.json", run / "journal.jsonl"):
         file.unlink(missing_ok=True)
         os.mkfifo(file)
 

@@ -83,7 +83,7 @@ def test_who_is_told_hears_of_the_end_and_one_that_fails_is_said_and_stops_nothi
 
     assert done.code == 0
     assert [json.loads(line)["news"] for line in news.read_text().splitlines()] == ["finished"]
-    assert "note: The notifier CommandNotifier failed: its command had exit code 1: down." in done.err
+    assert "note: The notifier CommandNotifier failed: its command failed (exit code 1): down." in done.err
     assert "note: The notifier Webhook failed: 127.0.0.1 could not be reached" in done.err
 
 

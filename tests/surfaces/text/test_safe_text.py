@@ -22,7 +22,7 @@ from untilgreen.surfaces.text.safe_text import folded, in_ascii, inert, inert_li
         ("Größe 洞窟 ✓", "Größe 洞窟 ✓"),
     ],
 )
-def test_a_line_cannot_move_the_cursor_or_change_a_colour(hostile: str, plain: str) -> None:
+def test_a_line_cannot_move_the_cursor_or_change_a_color(hostile: str, plain: str) -> None:
     assert inert(hostile) == plain
 
 

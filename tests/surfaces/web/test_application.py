@@ -290,9 +290,7 @@ async def test_a_server_without_a_fleet_says_so(client: httpx.AsyncClient) -> No
 
     assert version.json()["fleet"] is False
     assert answer.status_code == 404
-    assert answer.json()["detail"] == (
-        "This server knows of no fleet. Set UNTILGREEN_FLEET and start it again."
-    )
+    assert answer.json()["detail"] == ("This server has no fleet. Set UNTILGREEN_FLEET and start it again.")
 
 
 async def test_a_fleet_that_does_not_answer_is_a_sentence(store: Store) -> None:
@@ -311,7 +309,7 @@ async def test_a_fleet_that_does_not_answer_is_a_sentence(store: Store) -> None:
     assert answer.json()["detail"].endswith((".", "untilgreen[fleet]'"))
 
 
-async def test_what_a_server_learnt_of_a_run_the_next_one_knows_without_reading_it(
+async def test_what_a_server_learned_of_a_run_the_next_one_knows_without_reading_it(
     store: Store, green: str
 ) -> None:
     journal = store.record(green).journal

@@ -197,7 +197,7 @@ def test_the_form_of_a_start_comes_from_the_schema_and_tells_which_keys_a_spec_s
         body = {"spec": spec, "profile": "quick", "trust": digest}
         assert client.post("/api/v1/runs", json=body).status_code == 200
         planned = client.post("/api/v1/plan", json=body).json()
-        misspelt = client.post("/api/v1/plan", json={"spec": {**spec, "limit": {}}})
+        misspelled = client.post("/api/v1/plan", json={"spec": {**spec, "limit": {}}})
     (run,) = cli.ids
     plan = cli.journal(run)[0]["plan"]
 
@@ -209,8 +209,8 @@ def test_the_form_of_a_start_comes_from_the_schema_and_tells_which_keys_a_spec_s
     assert (planned["agents"], planned["laps"], planned["cost"]) == (["cmd:true"], 7, 3.0)
     assert plan["workspace"]["mode"] == "worktree"
     assert plan["limits"]["lap"] == 60
-    assert misspelt.status_code == 409
-    assert "Did you mean 'limits'" in misspelt.json()["detail"]
+    assert misspelled.status_code == 409
+    assert "Did you mean 'limits'" in misspelled.json()["detail"]
 
 
 def test_starting_gets_no_more_than_the_server_was_given(cli: Cli, tmp_path: Path) -> None:

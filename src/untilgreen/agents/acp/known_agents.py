@@ -63,7 +63,7 @@ KNOWN: Mapping[str, KnownAgent] = {
     "qwen": KnownAgent(
         argv=("qwen", "--acp"),
         native="qwen",
-        # Left alone it waits out a rate limit for most of an hour without a word. The file has the version of
+        # By default it waits silently for most of an hour when rate-limited. The file has the version of
         # its settings, since it rewrites an older one in place.
         env={"QWEN_CODE_SYSTEM_DEFAULTS_PATH": str(Path(__file__).with_name("qwen_defaults.json"))},
         all_mode="yolo",

@@ -13,7 +13,7 @@ from untilgreen.regex import regex
 
 
 class Cause(NamedTuple):
-    """One class of failure, and how it is recognised."""
+    """One class of failure, and how it is recognized."""
 
     error: ErrorClass
     statuses: frozenset[int]

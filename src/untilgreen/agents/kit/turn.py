@@ -27,11 +27,11 @@ PATIENCE_SECONDS = 30.0
 """How long an agent may wait before it tries again; for longer waits the run is paused instead."""
 _MOST_PIECES = 10_000
 _LAST_LINES = 20
-_SIGNALLED = {128 + number for number in (signal.SIGINT, signal.SIGTERM)} | {137}
+_SIGNALED = {128 + number for number in (signal.SIGINT, signal.SIGTERM)} | {137}
 
 
 class GaveUp(Exception):
-    """The agent retries in vain, so its turn is ended; the turn knows why."""
+    """The agent keeps retrying without success, so its turn is ended; the turn knows why."""
 
 
 @dataclass(kw_only=True)
@@ -211,7 +211,7 @@ class Turn:
 
 def _own_end(ran: Ran | None) -> ErrorClass:
     """Whether someone ended it, or it crashed."""
-    return "interrupted" if ran and (ran.status < 0 or ran.status in _SIGNALLED) else "crash"
+    return "interrupted" if ran and (ran.status < 0 or ran.status in _SIGNALED) else "crash"
 
 
 def _why(words: str, ran: Ran | None, *, over: bool) -> str:

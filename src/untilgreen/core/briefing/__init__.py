@@ -2,7 +2,7 @@
 
 brief             Everything the agent is told in a lap: the task, what still fails, hints and notes.
 session_template  The same for a session: a template whose placeholders are filled in one pass.
-claims            Recognises a claim: the promise as a tag, in the agent's own last message of this lap.
+claims            Recognizes a claim: the promise as a tag, in the agent's own last message of this lap.
 excerpt           What an event keeps of long texts: head and tail, and a digest to compare the whole.
 
 In: the loop, the engine and adapters of agents. Out: only scoring and values.

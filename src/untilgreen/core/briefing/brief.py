@@ -107,7 +107,7 @@ def _in_session(state: RunState, number: int) -> str:
 
 
 def _status(state: RunState, last: Lap | None) -> str:
-    """What came of the last lap, and first of all of its claim."""
+    """What the last lap led to, its claim first."""
     if last is None or last.number == 0:
         return "This is the first lap. Work on the task below."
     if told := _rejected_claim(state, last) or _only_the_claim_is_missing(state, last):

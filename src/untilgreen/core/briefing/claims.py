@@ -1,4 +1,4 @@
-"""Recognises a claim: the promise as a tag, in the agent's own last message of this lap.
+"""Recognizes a claim: the promise as a tag, in the agent's own last message of this lap.
 
 A claim is evidence and never proof, and an echo of the instruction is not even that.
 """
@@ -15,7 +15,7 @@ TOKENS = frozenset({"TASK_COMPLETE", "TASK_COMPLETED", "DONE", "[COMPLETE]", "[T
 
 _FENCE = regex(r"\s*(?:(?:[-*+>]|\d+[.)])\s+)*(```+(?=[^`]*$)|~~~+)(.*)")
 _TAG = regex(r"</?promise>", re.IGNORECASE)
-_NEIGHBOURS = 2
+_NEIGHBORS = 2
 _NEAR = 2_000
 """Characters; an answer may be one line with a tag after the other."""
 _QUOTES = ('"', "'", "`", "\u201c", "\u2018", "\u00ab", "\u201e")
@@ -30,7 +30,7 @@ def tag(promise: Promise) -> str:
 
 
 def claimed(text: str, brief: str, promise: Promise) -> bool:
-    """Whether the agent says that it is done; `brief` is what it was told, to recognise an echo."""
+    """Whether the agent says that it is done; `brief` is what it was told, to recognize an echo."""
     said = _without_fences(text)
     if promise.tokens and _last_line(said) in TOKENS:
         return True
@@ -69,7 +69,7 @@ def _is_meant(tag: _Tag, told: str) -> bool:
 def _echoes(tag: _Tag, told: str) -> bool:
     """A tag among other words that the brief has too."""
     before, after = _words(tag.before).split(), _words(tag.after).split()
-    return " ".join((*before[-_NEIGHBOURS:], tag.words, *after[:_NEIGHBOURS])) in told
+    return " ".join((*before[-_NEIGHBORS:], tag.words, *after[:_NEIGHBORS])) in told
 
 
 def _has_words(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Each recognises one pattern in the laps so far; none decides what follows from it.
+"""Each recognizes one pattern in the laps so far; none decides what follows from it.
 
 cycle    Going in circles: repetition is a cycle of period one, ping-pong one of period two.
 similar  Saying the same again while nothing moves.

@@ -43,8 +43,8 @@ class Replay(Struct, frozen=True, kw_only=True):
     saved_by_hybrid: int
 
 
-def learnt(prior: Prior, courses: Sequence[Course], worth: float) -> OwnEstimate:
-    """What is learnt from these runs if a success is worth this many laps."""
+def learned(prior: Prior, courses: Sequence[Course], worth: float) -> OwnEstimate:
+    """What is learned from these runs if a success is worth this many laps."""
     own = replace(fitted(prior, list(lessons(prior, courses))), runs=len(courses))
     if len(courses) < FEWEST_RUNS:
         return replace(own, why=f"{several(len(courses), 'run')} so far, and it takes {FEWEST_RUNS}")

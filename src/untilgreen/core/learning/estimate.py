@@ -36,7 +36,7 @@ class Prior(Struct, frozen=True, kw_only=True):
 
 
 class OwnEstimate(Struct, frozen=True, kw_only=True):
-    """What was learnt from your own runs with one agent, and whether it may decide."""
+    """What was learned from your own runs with one agent, and whether it may decide."""
 
     intercept: float = 0.0
     slope: float = 1.0

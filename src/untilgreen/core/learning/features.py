@@ -26,9 +26,9 @@ class Features(Struct, frozen=True, kw_only=True):
     moves: float = 0.0
     """Earlier laps with the same reply and the same outcome; at most 5."""
     reply: float = 0.0
-    """The largest likeness of its reply with those of the three laps before it, from 0 to 1."""
+    """How similar its reply is to the most similar of the three before it, from 0 to 1."""
     outcome: float = 0.0
-    """The same of its outcome."""
+    """The same for its outcome."""
     distinct: float = 1.0
     """Different outcomes, of all laps."""
 

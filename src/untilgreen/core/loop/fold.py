@@ -128,7 +128,7 @@ def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case 
             | LapVoided()
             | AgentSwitched()
         ):
-            raise JournalDamaged(f"{type(event).__name__} stands where no lap is in progress.")
+            raise JournalDamaged(f"The journal has {type(event).__name__} where no lap is in progress.")
         case _:
             assert_never(event)
 

@@ -52,7 +52,7 @@ def cheated(plan: Plan, verdicts: dict[str, Verdict]) -> bool:
 
 
 def lacks_only_the_claim(plan: Plan, verdicts: dict[str, Verdict]) -> bool:
-    """Green but for the promise, and for the gates that wait for it."""
+    """Green except for the promise, and for the gates that wait for it."""
     claim = next((gate for gate in plan.gates if gate.kind == CLAIM_GATE), None)
     if claim is None or _status(verdicts, claim.name) in ("skip", "pass"):
         return False

@@ -15,7 +15,7 @@ FEWER_TESTS = "fewer tests"
 SHARE = 0.5
 """A pass must show more than this share of the most tests that its gate showed before."""
 FEWEST = 4
-"""Of smaller suites, only those are missed that show no test at all."""
+"""In a smaller suite, only showing no test at all counts."""
 
 
 def believed(known: ToolRecords, gate: GateSpec, verdict: Verdict) -> Verdict:

@@ -1,4 +1,4 @@
-"""Whether a run failed only because protected tests were changed: the true headline of such an end."""
+"""Whether a run failed only because protected tests were changed, which is then the reason to report."""
 
 from __future__ import annotations
 

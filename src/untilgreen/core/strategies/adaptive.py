@@ -31,11 +31,11 @@ OFTEN = 0.1
 On recorded runs this spares three of four false stops of a 2025 agent for eight laps; weak ones pay nothing.
 """
 _SAME = 0.95
-_NOTHING_LEARNT = "nothing has been learnt about this agent yet"
+_NOTHING_LEARNED = "nothing has been learned about this agent yet"
 
 
 class Adaptive(Struct, frozen=True, kw_only=True):
-    """Compares the chance that the next lap is green, learnt from your own runs, with what a lap costs.
+    """Compares the chance that the next lap is green, learned from your own runs, with what a lap costs.
 
     `worth` is what a green run is worth: a number of laps, or an amount of money such as "$20", which is then
     compared with the mean price of a lap. A share of the runs (`explore`) continues where the estimate says
@@ -67,7 +67,7 @@ class Adaptive(Struct, frozen=True, kw_only=True):
         if ending := give_up(signals):
             return self._one_lap_more(state, own, ending) or ending
         if self.prior is None or own is None or not own.active:
-            why = own.why if own is not None and own.why else _NOTHING_LEARNT
+            why = own.why if own is not None and own.why else _NOTHING_LEARNED
             return _by_hybrid(state, signals, why)
         seen = features(state.laps)
         likely = chance(own, self.prior.logit(seen))

@@ -9,8 +9,8 @@ state          What is known about a run: the fold of its journal; never saved, 
 run_row        A run as a list shows it.
 fleet_view     A fleet as a person sees it: workers, queues, who drives what, limits, takeovers.
 driver         Who drives a run: which process, on which machine.
-fingerprint    Whether two texts say the same: exactly, after normalising, or nearly, by a sketch.
-signature      A short, recognisable name for an output, such as `error:TypeError-null-auth.ts`.
+fingerprint    Whether two texts say the same: exactly, after normalizing, or nearly, by a sketch.
+signature      A short, recognizable name for an output, such as `error:TypeError-null-auth.ts`.
 units          Durations, counts and money as people write them.
 option_checks  Checks options and keys against their types, with messages that say what is allowed.
 secrets        What must never be written down: values of secret variables, and known kinds of tokens.

@@ -1,4 +1,4 @@
-"""Whether two texts say the same: exactly, after normalising, or nearly, by a sketch.
+"""Whether two texts say the same: exactly, after normalizing, or nearly, by a sketch.
 
 Both cost time linear in the text. A sketch is small enough to live in an event, so that laps can be
 compared without their whole outputs.
@@ -113,8 +113,8 @@ class Count(NamedTuple):
     """Whether less of it is better; of a share, such as 2/7 or 71 %, that is not known."""
 
 
-def normalise(text: str) -> str:
-    """The text without what changes from run to run: numbers, times, directories, ids, colours."""
+def normalize(text: str) -> str:
+    """The text without what changes from run to run: numbers, times, directories, ids, colors."""
     return " ".join(filter(None, map(_QUIET.__getitem__, _words(text)[0])))
 
 

@@ -56,7 +56,7 @@ class LimitView(Struct, frozen=True, kw_only=True):
 
 
 class TakeoverView(Struct, frozen=True, kw_only=True):
-    """A worker continued what another's driver had left without a word."""
+    """A worker took over a run after another worker's driver fell silent."""
 
     run: str
     at: float

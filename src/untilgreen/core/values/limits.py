@@ -28,7 +28,7 @@ _SHOWN: dict[str, tuple[Callable[[float], str], str]] = {
     "cost": ("${:.2f}".format, "spent"),
     "tokens": ("{:,.0f}".format, "used"),
 }
-"""How amounts of a limit are written, and what was done with them."""
+"""How the amounts of a limit are written, and the word for having used them."""
 PROJECTED_LAPS = 9
 """How many of the latest laps the price of another one is projected from."""
 

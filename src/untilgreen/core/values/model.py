@@ -95,11 +95,11 @@ class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
     score: float = 0.0
     findings: tuple[Finding, ...] = ()
     tools: tuple[ToolCount, ...] = ()
-    """What each recognised tool counted, whether the gate passed or not."""
+    """What each recognized tool counted, whether the gate passed or not."""
     more: int = 0
     """Findings left out to keep the event small; `digest` stands for all of them."""
     digest: str = ""
-    """Fingerprint of every finding, or of the normalised output if there are none."""
+    """Fingerprint of every finding, or of the normalized output if there are none."""
     sketch: tuple[int, ...] = ()
     """For comparing outputs that name no finding."""
     excerpt: str = ""

@@ -21,7 +21,7 @@ class Signal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     laps: tuple[int, ...]
     """The laps that show it."""
     evidence: str
-    """What they have in common, normalised."""
+    """What they have in common, normalized."""
     advice: str = ""
     """What to tell the agent about it."""
     confidence: float = 0.9
@@ -33,7 +33,7 @@ class Signal(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @runtime_checkable
 class Detector(Protocol):
-    """Recognises one pattern in the laps so far; pure, so asking twice gives the same answer."""
+    """Recognizes one pattern in the laps so far; pure, so asking twice gives the same answer."""
 
     def detect(self, state: RunState) -> Signal | None:
         """The signal after the last lap, if any."""
@@ -57,7 +57,7 @@ class Settles(Protocol):
 
 @runtime_checkable
 class Bounded(Protocol):
-    """A strategy that limits itself: the laps of remedies count towards its own."""
+    """A strategy that limits itself: the laps of remedies count toward its own."""
 
     def most_laps(self) -> int | None:
         """The most laps that a run can have with it; None for no bound."""

@@ -1,4 +1,4 @@
-"""A short, recognisable name for an output, such as `error:TypeError-null-auth.ts`.
+"""A short, recognizable name for an output, such as `error:TypeError-null-auth.ts`.
 
 For people, alongside the fingerprint that programs compare: tests by their file and names, errors by class,
 cause and file, changes by file and what was done, searches by what was looked for, else the first words.

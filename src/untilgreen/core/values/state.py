@@ -12,7 +12,7 @@ from untilgreen.core.values.model import Change, Moment, Outcome, Plan, Reply, S
 from untilgreen.core.values.rules import Signal
 
 FAILURES = frozenset({"crash", "timeout", "stalled", "interrupted", "permission"})
-"""Errors that count towards `errors`; questions and waits don't."""
+"""Errors that count toward `errors`; questions and waits don't."""
 WAITS = frozenset({"rate_limited", "network", "quota"})
 """Errors after which the same lap continues later."""
 HALTS = frozenset({"auth"})

@@ -25,7 +25,7 @@ class KeepingJournal:
 
     async def append(self, event: Event) -> None:
         if isinstance(event, TurnEnded) and (lap := self.current().open) is not None:
-            # Else a machine that dies right after it takes the work of a whole turn along.
+            # Otherwise a machine that dies right after it takes the work of a whole turn with it.
             await self._place.leave(lap.number, lap.attempt)
         for path in self._named(event):
             if path.exists():

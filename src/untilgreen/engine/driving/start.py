@@ -60,13 +60,13 @@ async def start(
 
 
 def taught(plan: Plan, store: Store) -> Plan:
-    """The plan with what was learnt from the runs of this state directory about its agents."""
+    """The plan with what was learned from the runs of this state directory about its agents."""
     from untilgreen.engine.store.notes.lesson_book import LessonBook, agent_key, courses  # noqa: PLC0415 - few learn
-    from untilgreen.engine.wiring.learnt import with_learnt  # noqa: PLC0415 - the same
+    from untilgreen.engine.wiring.learned import with_learned  # noqa: PLC0415 - the same
 
     known = LessonBook(store).by_agent()
     past = {part.name: courses(known.get(agent_key(part), ())) for part in plan.agents}
-    return with_learnt(plan, past)
+    return with_learned(plan, past)
 
 
 async def _accept(record: Record) -> None:

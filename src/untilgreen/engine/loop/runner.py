@@ -82,7 +82,7 @@ class Runner:
             async with self._door:
                 await self._write(event)
                 if self._under_way is not None and isinstance(self._under_way[0], CheckGates):
-                    self._look_up()  # one gate's verdict may make the others needless
+                    self._look_up()  # one gate's verdict may make the others unnecessary
 
     async def receive(self, arrival: Arrival, *, accepted: bool = False) -> str:
         """Take an arrival, even in the middle of a step; returns why it was refused."""

@@ -80,7 +80,7 @@ async def perform(step: Step, driver: Driver) -> None:
     passing("step", "before", type(step).__name__)
     try:
         await _perform(step, driver)
-    finally:  # even where its last verdict makes the rest of it needless
+    finally:  # even if its last verdict makes the rest of it unnecessary
         passing("step", "after", type(step).__name__)
 
 

@@ -34,7 +34,7 @@ def _marks(pid: int) -> list[str]:
     name = f"{INSIDE}=".encode()
     try:
         variables = environment(pid) or b""
-    except Unsettled:  # it ends, or becomes another program, at this moment
+    except Unsettled:  # it is ending, or becoming another program
         return []
     entries = variables.split(b"\0")
     return [os.fsdecode(entry.removeprefix(name)) for entry in entries if entry.startswith(name)]

@@ -125,7 +125,7 @@ async def _workspace(start: Path) -> Row:
         return Row(name="workspace", status="fail", detail=f"{start} can't be written to", fix=fix)
     try:
         root = await git_root(start)
-    except Exception as error:  # a repository that git itself refuses is news about it, not the end
+    except Exception as error:  # a repository that git itself refuses is a finding, not a crash
         fix = "run `git status` there, and do what it says"
         return Row(name="workspace", status="fail", detail=str(error), fix=fix)
     kept = f"in the repository {root}" if root else "not in git: snapshots go to a private repository"

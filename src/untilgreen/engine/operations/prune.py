@@ -175,7 +175,7 @@ async def _refuse_lost_work(folder: FolderRecord, state: RunState | None, worktr
 
 
 async def _git_of(folder: FolderRecord, state: RunState | None) -> Git | None:
-    """git in the repository that keeps the trees; None if there is none, or none any more."""
+    """git in the repository that keeps the trees; None if there is none, or if it is gone."""
     where = (workplace(state.plan).repository if state else "") or None
     if where is None and folder.meta().git_root:
         with suppress(WorkspaceNotReady):  # the directory is gone, or no longer a repository

@@ -44,7 +44,7 @@ class Tried(Struct, frozen=True, kw_only=True):
 
 
 def shows_tests(verdict: Verdict) -> bool:
-    """Whether a test runner was recognised that ran at least one test."""
+    """Whether a test runner was recognized that ran at least one test."""
     return any(count.total for count in verdict.tools)
 
 

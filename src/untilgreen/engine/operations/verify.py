@@ -73,7 +73,7 @@ class Verified(Struct, frozen=True, kw_only=True):
 async def verify(
     folder: FolderRecord, *, head: str = "", said: Callable[[Compared], None], signals: bool = False
 ) -> Verified:
-    """Read the whole journal, then run the final gates once more; `said` hears each as it is there."""
+    """Read the whole journal, then run the final gates once more; `said` gets each result."""
     try:
         state, found, count = _read(folder)
     except JournalDamaged as error:

@@ -86,7 +86,7 @@ class Inbox:
         return found
 
     def answered(self, letter: str, refused: str) -> None:
-        """Tell the sender what came of a command, empty if it was taken; then the command goes."""
+        """Tell the sender why a command was refused, empty if it was taken; then remove it."""
         put(self._replies() / letter, msgspec.json.encode(_Reply(refused=refused)))
         (self.folder / letter).unlink(missing_ok=True)
 

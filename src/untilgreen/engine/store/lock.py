@@ -105,7 +105,7 @@ def _opened(path: Path, run: str) -> Iterator[int]:
         raise RunGone(run) from None
     except OSError as error:
         raise JournalError(
-            f"The lock of run {run} can't be opened, {path}: {error.strerror}. Fix that and try again."
+            f"The lock of run {run}, {path}, can't be opened: {error.strerror}. Fix that and try again."
         ) from error
     try:
         yield descriptor

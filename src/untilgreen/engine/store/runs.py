@@ -17,7 +17,7 @@ from untilgreen import __version__
 from untilgreen.crash_points import passing
 from untilgreen.engine.store import run_ids
 from untilgreen.engine.store.atomic_file import put
-from untilgreen.engine.store.catalogue import Catalogue, reach
+from untilgreen.engine.store.catalog import Catalog, reach
 from untilgreen.engine.store.run_folder import Meta, RunFolder
 from untilgreen.errors import JournalError, UserError
 from untilgreen.journal.fsync import sync_folder
@@ -84,7 +84,7 @@ class Store:
         try:
             await prepare(record)
             copy_files(code, record.code)
-        except BaseException:  # also a Ctrl-C: half a run is none
+        except BaseException:  # also after Ctrl-C: never leave half a run
             shutil.rmtree(record.path)
             raise
         started = RunStarted(at=at, run=record.id, plan=plan, version=__version__)
@@ -99,21 +99,21 @@ class Store:
         """Every run as a list shows it; one whose journal can't be read is left out."""
         for run in self.runs(workspace):
             with suppress(JournalError):
-                yield run.id, self.catalogue.row(run)
-        self.catalogue.save()
+                yield run.id, self.catalog.row(run)
+        self.catalog.save()
 
     async def remove(self, run: str) -> None:
         """Remove the folder of a run."""
         self.forget(self.record(run))
 
     @cached_property
-    def catalogue(self) -> Catalogue:
+    def catalog(self) -> Catalog:
         """The cache of all runs."""
-        return Catalogue(self.state_dir)
+        return Catalog(self.state_dir)
 
     def runs(self, workspace: Path | None = None) -> list[RunFolder]:
         """Every run, or those of a workspace, newest first."""
-        found, known = [], self.catalogue
+        found, known = [], self.catalog
         for name, inode in self._names():
             run = RunFolder(self._runs / name)
             if not known.knows(name, inode):
@@ -189,7 +189,7 @@ class Store:
     def _last(self, here: Path) -> RunFolder:
         """Runs that were started right here come before others of the same repository."""
         near = self.runs(here)
-        exact = [run for run in near if self.catalogue.meta(run).workspace == str(here)]
+        exact = [run for run in near if self.catalog.meta(run).workspace == str(here)]
         if not near:
             raise UserError(
                 f"No run was started in {here} yet. Start one with `untilgreen run`, "

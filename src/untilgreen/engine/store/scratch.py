@@ -1,4 +1,4 @@
-"""What only this machine needs to drive a run: notes of processes, the private index, files in the making."""
+"""What only this machine needs to drive a run: notes of processes, the private index, unfinished files."""
 
 from __future__ import annotations
 

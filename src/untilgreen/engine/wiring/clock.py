@@ -18,6 +18,6 @@ class SystemClock:
         return time.time()
 
     async def sleep_until(self, moment: float) -> None:
-        """Sleep in naps, since the wall clock may jump while the timer does not."""
+        """Sleep in short steps, since the wall clock may jump while the timer does not."""
         while (left := moment - self.now()) > 0:  # noqa: ASYNC110 - nobody sets an event when a moment comes
             await anyio.sleep(min(left, LONGEST_NAP))

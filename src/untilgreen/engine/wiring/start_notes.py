@@ -17,7 +17,7 @@ def start_notes(loaded: Loaded, objects: Objects) -> list[str]:
 
 
 def _laps(loaded: Loaded, objects: Objects) -> Iterator[str]:
-    """The smaller number of laps holds, where limit and strategy were both set."""
+    """If limit and strategy were both set, the smaller number of laps applies."""
     spec = loaded.spec
     most, limit = most_laps(objects.part("strategy", spec.strategy).object), spec.limits.iterations
     option = CEILINGS.get(spec.strategy.name, "")
@@ -39,12 +39,13 @@ def _cost(loaded: Loaded, objects: Objects) -> Iterator[str]:
     if silent:
         yield (
             f"{' and '.join(silent)} may not say what a turn costs, and limits.cost ends the run after such "
-            "a turn. To go on, set limits.unknown_cost = 'ignore', or 'estimate' with limits.token_price."
+            "a turn. To continue instead, set limits.unknown_cost = 'ignore', or 'estimate' with "
+            "limits.token_price."
         )
 
 
 def _notifiers(loaded: Loaded, objects: Objects) -> Iterator[str]:
-    """A notifier whose program is not there would be silent all night."""
+    """A notifier whose program is not installed would be silent all night."""
     for part in loaded.spec.notify:
         missing = getattr(objects.part("notifier", part).object, "missing", None)
         if callable(missing) and (said := missing()):

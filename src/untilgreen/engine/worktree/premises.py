@@ -133,5 +133,5 @@ async def _settle(workspace: GitWorkspace, warn: Callable[[str], None]) -> None:
     with anyio.CancelScope(shield=True):
         try:
             await workspace.settle()
-        except WorkspaceNotReady as error:  # what is owed are second names; the snapshots are safe
+        except WorkspaceNotReady as error:  # only extra refs are missing; the snapshots are safe
             warn(str(error))

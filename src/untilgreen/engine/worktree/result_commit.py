@@ -20,7 +20,7 @@ LONGEST_TASK = 4000
 async def commit_result(
     scratch: Scratch, workspace: GitWorkspace, warn: Callable[[str], None], state: RunState, end: Conclude
 ) -> str | None:
-    """Commit the final files; if that fails, the run ends all the same."""
+    """Commit the final files; if that fails, the run still ends."""
     worktree = worktree_of(state.plan, scratch)
     if worktree is None or state.tree is None:
         return None

@@ -140,7 +140,7 @@ async def _make(
         warn(f"The repository no longer knew the worktree. Its files were moved to {str(aside)!r}.")
     where = workplace(state.plan)
     await worktree.make(where.commit or "", Path(where.start))
-    remove_tree(scratch.private)  # the index and the intents of a directory that is gone
+    remove_tree(scratch.private)  # the index and the notes of a directory that is gone
     root = root_of(state.plan, scratch)
     root.mkdir(parents=True, exist_ok=True)
     tree = state.tree or where.tree

@@ -16,7 +16,7 @@ from untilgreen.core.loop.fold import fold
 from untilgreen.core.loop.receive import Arrival
 from untilgreen.core.values.driver import Driver
 from untilgreen.core.values.state import RunState
-from untilgreen.engine.store.catalogue import row_of
+from untilgreen.engine.store.catalog import row_of
 from untilgreen.errors import JournalError, JournalLocked, JournalTaken, RunGone
 from untilgreen.journal.postgres.database import Connection, Database, DatabaseAway
 from untilgreen.journal.postgres.journal import PostgresJournal, Token
@@ -36,8 +36,8 @@ _DRIVER = f"SELECT holder, token, seen FROM $schema.run WHERE id = %s AND {DRIVE
 _HELD = "SELECT 1 FROM $schema.run WHERE id = %s AND token = %s::bigint[] FOR SHARE"
 """Whether a driver still has the run; locks it until the transaction ends."""
 _ANSWER = "UPDATE $schema.arrival SET taken = clock_timestamp(), refused = %s WHERE id = %s AND run = %s"
-_PART = "INSERT INTO $schema.artefact (run, name, part, token, data) VALUES (%s, %s, %s, %s, %s)"
-_NAMES = "SELECT DISTINCT name FROM $schema.artefact WHERE run = %s AND starts_with(name, %s) ORDER BY name"
+_PART = "INSERT INTO $schema.artifact (run, name, part, token, data) VALUES (%s, %s, %s, %s, %s)"
+_NAMES = "SELECT DISTINCT name FROM $schema.artifact WHERE run = %s AND starts_with(name, %s) ORDER BY name"
 _ACTIVITY = (
     "SELECT id, body FROM $schema.shown WHERE run = %s AND lap = %s AND attempt = %s AND id > %s ORDER BY id"
 )
@@ -196,7 +196,7 @@ class PostgresRecord:
             with connection.transaction():
                 self._check_held(connection)
                 connection.execute(
-                    "DELETE FROM $schema.artefact WHERE run = %s AND name = %s", (self.id, name)
+                    "DELETE FROM $schema.artifact WHERE run = %s AND name = %s", (self.id, name)
                 )
                 with connection.cursor() as cursor:
                     rows = [(self.id, name, number, token, part) for number, part in enumerate(parts)]
@@ -205,7 +205,7 @@ class PostgresRecord:
         await self._database.call(work)
 
     async def kept(self, name: str) -> bytes | None:
-        select = "SELECT data FROM $schema.artefact WHERE run = %s AND name = %s ORDER BY part"
+        select = "SELECT data FROM $schema.artifact WHERE run = %s AND name = %s ORDER BY part"
         rows = await self._rows(select, self.id, name)
         return zlib.decompress(b"".join(bytes(row[0]) for row in rows)) if rows else None
 

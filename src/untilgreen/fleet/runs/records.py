@@ -74,7 +74,7 @@ class PostgresRecords:
         return found[0][0] if found else None
 
     async def open(self, text: str, workspace: Path) -> PostgresRecord:
-        """The run with that id, the only one whose id begins so, or the newest of all for `@last`."""
+        """The run with that id, the only one with that prefix, or the newest of all for `@last`."""
         wanted = "" if text == LAST else run_ids.meant(text)
         select = "SELECT id FROM $schema.run WHERE starts_with(id, %s) ORDER BY id DESC LIMIT 11"
         found = [row[0] for row in await self._select(select, wanted)]

@@ -57,7 +57,7 @@ async def connect(url: str, patience: float = START_SECONDS) -> Client:
     if address is None:
         raise UserError(
             "The fleet's database does not know where Temporal is. "
-            "Say it once: untilgreen fleet init URL --temporal HOST:PORT"
+            "Set it once: untilgreen fleet init URL --temporal HOST:PORT"
         )
     chosen: ClientConnectConfig = {"target_host": address, "namespace": namespace, **settings(os.environ)}
     until = time.monotonic() + patience

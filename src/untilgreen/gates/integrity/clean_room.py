@@ -211,7 +211,7 @@ def unable(name: str, verdict: Verdict, room: Room, needed: Sequence[str] = ()) 
 
 
 def _without_baseline(name: str, verdict: Verdict, room: Room) -> Finding:
-    """A gate or a cheat: nobody knows what the gate said in the workspace before the first lap."""
+    """Whether the gate or the work is to blame is unknown without a verdict from before the first lap."""
     message = (
         f"Gate {name!r} is green in the workspace, and in a clean room it fails as it does on the untouched "
         f"tree. {_left_out(room.left_out)}It says: {_words(verdict)} "

@@ -54,7 +54,7 @@ def find_renamed(old: str, candidates: Iterable[tuple[str, str]]) -> str:
 
 
 def _begin(text: str) -> list[str]:
-    """Enough lines to recognise a file; comparing takes quadratic time if many are alike."""
+    """Enough lines to recognize a file; comparing takes quadratic time if many are alike."""
     return [line for line in text.splitlines() if line.strip()][:_COMPARED]
 
 

@@ -51,4 +51,4 @@ class Trees(Protocol):
         parts: Mapping[str, bytes],
         aside: Collection[str],
     ) -> AbstractAsyncContextManager[None]:
-        """The same in the tree's directory, for a while: with parts of files, without what goes `aside`."""
+        """The same in the tree's own directory, temporarily; without what goes `aside`."""

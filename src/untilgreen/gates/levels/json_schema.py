@@ -1,4 +1,4 @@
-"""JSON Schema, through an optional library."""
+"""JSON Schema, checked by an optional library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output as plain text: no colours, no control codes, no endless lines."""
+"""Output as plain text: no colors, no control codes, no endless lines."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _COARSE = 2 * _SECOND
 
 
 def reader_of(suffix: str) -> Callable[[BinaryIO, MakeRelative], ToolResult]:
-    """What reads files whose names end so; imported when a gate has such a report."""
+    """The reader of files with that ending; imported when a gate has such a report."""
     module, name = FORMATS[suffix]
     reader: Callable[[BinaryIO, MakeRelative], ToolResult]
     reader = getattr(import_module(f"untilgreen.gates.output.reports.{module}"), name)

@@ -28,7 +28,7 @@ CREATE TABLE $schema.arrival (
   refused text
 );
 CREATE INDEX arrival_waiting ON $schema.arrival (run, id) WHERE taken IS NULL;
-CREATE TABLE $schema.artefact (
+CREATE TABLE $schema.artifact (
   run   text NOT NULL REFERENCES $schema.run ON DELETE CASCADE,
   name  text NOT NULL,
   part  integer NOT NULL DEFAULT 0,          -- parts of at most a megabyte, so that no row is large

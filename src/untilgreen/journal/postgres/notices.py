@@ -30,7 +30,7 @@ class Heard:
 
     def tell(self) -> None:
         """Wake the waiting task, from any thread."""
-        with suppress(Exception):  # a loop that has ended hears nothing
+        with suppress(Exception):  # an event loop that has ended takes no calls
             from_thread.run_sync(self._set, token=self._token)
 
     def _set(self) -> None:

@@ -10,7 +10,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA $schema TO $schema_worker, $schema_viewer;
 GRANT INSERT, UPDATE, DELETE ON $schema.run TO $schema_worker;
 GRANT INSERT ON $schema.event TO $schema_worker;
 GRANT INSERT, UPDATE (taken, refused) ON $schema.arrival TO $schema_worker;
-GRANT INSERT, DELETE ON $schema.artefact, $schema.shown TO $schema_worker;
+GRANT INSERT, DELETE ON $schema.artifact, $schema.shown TO $schema_worker;
 
 ALTER TABLE $schema.run ENABLE ROW LEVEL SECURITY;
 DROP POLICY IF EXISTS looking ON $schema.run;

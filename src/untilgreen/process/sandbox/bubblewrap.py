@@ -133,7 +133,7 @@ def enclosed(
 ) -> CommandLine:
     """The command line that runs a command in the sandbox; `env` is its environment.
 
-    `room` is where a room stands in place of the workspace: a copy, so that nothing deep in it is fixed.
+    `room` is where a room takes the place of the workspace: a copy, so nothing deep in it is pinned.
     """
     program = find_bwrap(sandbox)
     mounts = [each for each in _layered(sandbox, argv[0], cwd, env) if not _deep_in(each, room)]

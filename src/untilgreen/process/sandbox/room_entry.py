@@ -37,7 +37,7 @@ def _enter(room: dict[str, Any]) -> None:
     _leave_the_old_namespace()
     _mount("none", "/", "", RECURSIVE | PRIVATE)
     at, stash = room["at"], room["stash"]
-    # What lies below has no other name once the room stands there.
+    # What is below has no other name once the room is mounted there.
     _mount(at, stash, "", BIND | RECURSIVE)
     for place, upper, work in room["overlays"]:
         below = stash + place[len(at) :] if place == at or place.startswith(f"{at}/") else place

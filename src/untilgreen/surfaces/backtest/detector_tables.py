@@ -27,7 +27,7 @@ def measures(sources: Sequence[Source]) -> list[str]:
         rows.append([name, f"{source.runs:,}", f"{source.stops:,}", *_cells(source.stop)])
         if source.restart is not None:
             rows.append(["  with restarts", "", "", *_cells(source.restart)])
-    missing = sum(source.runs - source.labelled for source in sources)
+    missing = sum(source.runs - source.labeled for source in sources)
     note = [f"Not measured: {several(missing, 'run')} without a known outcome."] if missing else []
     return [*table(rows), *note]
 

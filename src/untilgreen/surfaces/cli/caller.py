@@ -29,7 +29,7 @@ AGENT_MARKS = (
 """Variables that show that an agent started a command: ours, and those that agents set themselves."""
 
 
-def summarise(state: RunState, flags: str, *, seen: bool = False) -> None:
+def summarize(state: RunState, flags: str, *, seen: bool = False) -> None:
     """Print the result or the current state of a run, as wide as the terminal; `seen` if `show` prints it."""
     from untilgreen.surfaces.text import summary
 

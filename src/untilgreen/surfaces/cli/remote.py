@@ -99,7 +99,7 @@ def list_runs(
 @app.command
 def show(run: Run = LAST, /, *, server: Server, json: Json = False) -> int:
     """Show a run."""
-    from untilgreen.surfaces.cli.caller import summarise
+    from untilgreen.surfaces.cli.caller import summarize
     from untilgreen.surfaces.text import summary
 
     with connect(server) as client:
@@ -111,7 +111,7 @@ def show(run: Run = LAST, /, *, server: Server, json: Json = False) -> int:
         out_json(summary.as_json(state, head))
         return 0
     out(f"{state.run}  {state.plan.title}")
-    summarise(state, _flags(server), seen=True)
+    summarize(state, _flags(server), seen=True)
     return 0
 
 
@@ -334,7 +334,7 @@ def _state(client: Client, run: str) -> RunState:
 def _watch(client: Client, run: str, server: str, *, json: bool) -> int:
     from untilgreen.core.exit_codes import SIGINT, exit_code
     from untilgreen.core.loop.fold import apply
-    from untilgreen.surfaces.cli.caller import summarise
+    from untilgreen.surfaces.cli.caller import summarize
     from untilgreen.surfaces.text import summary
     from untilgreen.surfaces.text.event_lines import line as words_of
 
@@ -358,7 +358,7 @@ def _watch(client: Client, run: str, server: str, *, json: bool) -> int:
     if json:
         out_json(summary.as_json(state, client.show_run(run).head))
     else:
-        summarise(state, _flags(server))
+        summarize(state, _flags(server))
     return exit_code(state)
 
 

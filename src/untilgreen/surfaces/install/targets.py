@@ -45,7 +45,7 @@ class Target(Struct, frozen=True, kw_only=True):
     time_unit: int = 1
     """Of a hook's time limit: parts of a second."""
     flat: tuple[str, str] | None = None
-    """The names of command and time limit where each hook stands alone; otherwise it is one of a group."""
+    """The names of command and time limit, if hooks are not grouped."""
     script: str = ""
     """Our plugin in the agent's own language, for an agent whose hooks are not settings."""
     own_file: dict[str, object] = {}

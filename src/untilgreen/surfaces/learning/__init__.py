@@ -1,4 +1,4 @@
-"""What was learnt from your own runs, as lines, tables and JSON.
+"""What was learned from your own runs, as lines, tables and JSON.
 
 gathering  What to show: the numbers of each agent, and how agents compare.
 text       The same in words, for people.

@@ -13,7 +13,7 @@ from untilgreen.core.learning.estimate import OwnEstimate
 from untilgreen.core.values.model import PartSpec
 from untilgreen.core.values.units import money
 from untilgreen.engine.store.notes.lesson_book import Taught, agent_key, courses
-from untilgreen.engine.wiring.learnt import MOST_RUNS, own_numbers, shared_prior, worth_in_laps
+from untilgreen.engine.wiring.learned import MOST_RUNS, own_numbers, shared_prior, worth_in_laps
 from untilgreen.errors import UserError
 from untilgreen.surfaces.json.lines import Line, PastRuns
 

@@ -1,4 +1,4 @@
-"""What was learnt from your own runs, in words."""
+"""What was learned from your own runs, in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from untilgreen.surfaces.json.lines import PastRuns
 from untilgreen.surfaces.learning.gathering import LessonLine, RateLine
 from untilgreen.surfaces.text.safe_text import inert
 
-_NOTHING = "No run is over yet, so nothing is learnt. adaptive decides like hybrid until then."
+_NOTHING = "No run is over yet, so nothing has been learned yet. adaptive decides like hybrid until then."
 FEW = 10
 """A rate from fewer runs says little."""
 
@@ -30,7 +30,7 @@ def _lesson(line: LessonLine) -> list[str]:
     said = [
         f"{inert(line.agent)}: {state}",
         f"  why       {own.why}",
-        f"  learnt    from {several(own.runs, 'run')} and {several(own.laps, 'lap')} that another followed: "
+        f"  learned    from {several(own.runs, 'run')} and {several(own.laps, 'lap')} that another followed: "
         f"intercept {own.intercept:+.2f}, slope {own.slope:.2f} on prior {line.prior}",
     ]
     if again is not None and line.worth_laps is not None:

@@ -62,7 +62,7 @@ class Actions:
             self._folded = False
         if isinstance(event, RunFinished):
             self._command(*_annotations(state))
-            self._summarise(state)
+            self._summarize(state)
 
     def on_activity(self, activity: Activity) -> None:
         """As in the plain view."""
@@ -77,7 +77,7 @@ class Actions:
         if not last:
             self._hush()
 
-    def _summarise(self, state: RunState) -> None:
+    def _summarize(self, state: RunState) -> None:
         if self._summary is None:
             return
         text = "\n".join(summary(gather(state, ""))).encode("utf-8", "replace")[:LARGEST_SUMMARY]

@@ -24,7 +24,7 @@ LONGEST_GATE = 12
 """Places of a gate's name above its column."""
 _ARROWS = {"improving": "↗", "regressing": "↘", "stagnant": "→", "unknown": " "}
 _ASCII_ARROWS = {"improving": "/", "regressing": "\\", "stagnant": "-", "unknown": " "}
-_COLOURS = {"pass": "green", "fail": "red", "error": "yellow", "skip": "dim"}
+_COLORS = {"pass": "green", "fail": "red", "error": "yellow", "skip": "dim"}
 _NOT_RUN = Verdict(status="skip")
 
 
@@ -118,7 +118,7 @@ class Panel:
             for lap in laps[-FEW_LAPS:]:
                 seen = lap.verdicts.get(gate.name)
                 status = seen.status if seen else "skip"
-                text.append(self._marks[status][0], style=_COLOURS[status])
+                text.append(self._marks[status][0], style=_COLORS[status])
         return text
 
     def lap_heading(self, state: RunState) -> str:
@@ -143,7 +143,7 @@ class Panel:
 
     def _gate(self, gate: GateSpec, verdict: Verdict | None, change: Progress, *, old: bool) -> Text:
         status = verdict.status if verdict else "skip"
-        style = f"dim {_COLOURS[status]}" if old else _COLOURS[status]
+        style = f"dim {_COLORS[status]}" if old else _COLORS[status]
         said = f"{self._marks[status]} {inert(gate.name)}"
         if verdict and verdict.status == "fail":
             said += f": {verdict.count} failing"

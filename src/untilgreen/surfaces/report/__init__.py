@@ -9,7 +9,7 @@ html              The report as one HTML file: no script, no network, and foreig
 gates_table_html  The gates × laps matrix as a table, and the findings × laps of each gate.
 lap_html          One lap of the HTML report: the agent's reply, the verdicts, the decision, the diff.
 plots             The plots of a report: score, findings, and cost; each also as text and as a table.
-svg               Plots as hand-written SVG: no script and no font; colours come from the page's style.
+svg               Plots as hand-written SVG: no script and no font; colors come from the page's style.
 css               The style of the HTML report, light and dark.
 
 In: the verb `report`, `surfaces/live/github_actions`, `surfaces/web`.

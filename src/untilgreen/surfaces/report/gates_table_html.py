@@ -14,7 +14,7 @@ _TONES = {"pass": "good", "fail": "bad", "error": "odd"}
 
 
 def matrix(report: Report) -> str:
-    """A row for each gate, a column for each lap; with signs and words, not only colours."""
+    """A row for each gate, a column for each lap; with signs and words, not only colors."""
     best = report.best.lap if report.best else None
     head = "".join(f'<th scope="col"{_kept(lap.number == best)}>{lap.number}</th>' for lap in report.laps)
     rows = [_row(gate, report.laps) for gate in report.gates]

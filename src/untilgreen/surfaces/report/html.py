@@ -14,7 +14,7 @@ from untilgreen.surfaces.why.text import confidence, limit_words, rung_words, si
 
 _AS_CARD = ' class="card"'
 NEAR = 0.9
-"""The share of a limit from which on it stands out."""
+"""The share of a limit above which it is highlighted."""
 _TONE = {"converged": "good", "accepted": "good", "claimed": "odd", "exhausted": "odd"}
 
 

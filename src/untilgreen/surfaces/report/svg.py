@@ -1,4 +1,4 @@
-"""Plots as hand-written SVG: no script and no font; colours come from the page's style."""
+"""Plots as hand-written SVG: no script and no font; colors come from the page's style."""
 
 from __future__ import annotations
 

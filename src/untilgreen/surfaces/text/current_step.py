@@ -79,7 +79,7 @@ def _default_words(state: RunState, until: float | None, now: float) -> str:
     if until is None or state.asked is None:
         return ""
     left = show_duration(float(int(max(0.0, until - now))))
-    return f"; in {left} it is {inert(state.asked.default)!r}"
+    return f"; default in {left}: {inert(state.asked.default)}"
 
 
 def _afterwards(state: RunState, step: Step) -> str:

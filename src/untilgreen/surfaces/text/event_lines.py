@@ -115,7 +115,7 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
 
 
 def _decided(event: Decided, state: RunState) -> str:
-    """What follows from a lap; the reason to begin says itself where it stands."""
+    """What follows from a lap; the reason to begin names its place itself."""
     if event.lap == 0 and isinstance(event.decision, Continue):
         return short(event.decision.reason, WIDTH)
     place = f"after lap {event.lap}" if event.lap else "before lap 1"

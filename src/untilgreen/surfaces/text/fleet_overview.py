@@ -12,10 +12,10 @@ from untilgreen.core.values.units import several
 def told(fleet: FleetView) -> Iterator[str]:
     """A fleet at one moment, for people."""
     if fleet.temporal:
-        yield f"Temporal can't be asked, so this is what the database knows. {fleet.temporal}"
+        yield f"Temporal can't be reached, so this is what the database knows. {fleet.temporal}"
     yield from (f"worker    {_worker(each)}" for each in fleet.workers)
     if not fleet.workers:
-        yield "No worker is there. Start one: untilgreen worker"
+        yield "No worker is running. Start one: untilgreen worker"
     yield from (f"queue     {_queue(each)}" for each in fleet.queues)
     yield from (f"limit     {_limit(each)}" for each in fleet.limits)
     for each in fleet.takeovers:

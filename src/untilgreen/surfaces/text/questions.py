@@ -27,7 +27,7 @@ CHOICES: Mapping[str, str] = {
 }
 """What each known answer does; a strategy of your own may offer others."""
 NEEDS_MORE = frozenset({ROLLBACK, SWITCH, "allow"})
-"""Answers that take a word more than a button can give."""
+"""Answers that need an argument, which a button can't give."""
 
 
 def choices_of(state: RunState) -> tuple[str, ...]:

@@ -17,5 +17,5 @@ mcp_mount    `/mcp`: the same runs for MCP clients, behind the guard and within 
 assets       The page's files: known by name, so that no request ever names a path.
 
 In: the verbs `serve` and `schema`. Out: `engine` to find, read and command runs; other surfaces for words.
-The page itself is in `page/`: ES modules without a build step, and vendored libraries with their licences.
+The page itself is in `page/`: ES modules without a build step, and vendored libraries with their licenses.
 """

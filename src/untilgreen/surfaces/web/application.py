@@ -53,7 +53,7 @@ def application(opened: Opened, *, hosts: set[str], token: str, me: str, proxy: 
 
 
 def _route(operation: Operation) -> str:
-    """The name of a gate may have a slash: many are named by their commands. It is a name all the same."""
+    """The name of a gate may have a slash: many are named by their commands. It is still one name."""
     return operation.path.replace("{gate}", "{gate:path}")
 
 

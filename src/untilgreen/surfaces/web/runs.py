@@ -12,7 +12,7 @@ from anyio import to_thread
 from untilgreen.core.values.run_row import RunRow
 from untilgreen.core.values.state import RunState
 from untilgreen.engine.store import run_ids
-from untilgreen.engine.store.catalogue import is_driven
+from untilgreen.engine.store.catalog import is_driven
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.runs import Store
 from untilgreen.errors import JournalError, UntilgreenError, UserError
@@ -21,12 +21,12 @@ from untilgreen.surfaces.web.guard import Refusal
 
 MOST_KEPT = 200
 """Runs whose states are kept in memory."""
-LEARNT_AT_ONCE = 20
+LEARNED_AT_ONCE = 20
 """Runs that are read in one go; between two goes others get their turn."""
 
 
 class ListedRun:
-    """One run as the catalogue knows it."""
+    """One run as the catalog knows it."""
 
     def __init__(self, name: str, row: RunRow, workspace: str, *, running: bool) -> None:
         self.name = name
@@ -89,7 +89,7 @@ class Runs:
         return [folder.id for folder in await to_thread.run_sync(self.store.runs)]
 
     async def listed(self, name: str) -> ListedRun:
-        """A run as the catalogue remembers it, without reading its journal where that has not changed."""
+        """A run as the catalog remembers it, without reading its journal where that has not changed."""
         with _refusals():
             return await to_thread.run_sync(self._listed, name)
 
@@ -115,10 +115,10 @@ class Runs:
         return found
 
     async def learn(self) -> None:
-        """Read what the catalogue does not know yet, the newest first; the next server knows it at once."""
-        for some in batched(await self.names(), LEARNT_AT_ONCE):
+        """Read what the catalog does not know yet, the newest first; the next server knows it at once."""
+        for some in batched(await self.names(), LEARNED_AT_ONCE):
             await self.listed_all(some)
-        await to_thread.run_sync(self.store.catalogue.save)
+        await to_thread.run_sync(self.store.catalog.save)
 
     def journal(self, run: KnownRun) -> FileJournal:
         """To follow; nobody writes to it from here."""
@@ -126,9 +126,9 @@ class Runs:
 
     def _listed(self, name: str) -> ListedRun:
         record = self.store.record(name)
-        row = self.store.catalogue.row(record)
+        row = self.store.catalog.row(record)
         running = row.outcome is None and is_driven(record)
-        return ListedRun(name, row, self.store.catalogue.meta(record).workspace, running=running)
+        return ListedRun(name, row, self.store.catalog.meta(record).workspace, running=running)
 
     def _listed_all(self, names: Sequence[str]) -> list[ListedRun | Refusal]:
         found: list[ListedRun | Refusal] = []

@@ -11,7 +11,7 @@ snapshot_refs       Refs that keep snapshots from `git gc`; they show in no log 
 genuine             Checks that git's objects are what their names say: an agent can overwrite them.
 head                Reads the commit of HEAD, and lists commits made in between.
 gc_guard            Waits for a running `git gc` or `git prune`, and checks that a snapshot is still complete.
-git_lock            Waits for git processes that outlived their driver, and keeps others out meanwhile.
+git_lock            Waits for git processes that outlived their driver, and keeps others out until then.
 
 In: the modules of `workspace`, and the engine where it needs a repository's paths.
 Out: process (locks, process table, search path) and errors; `git` itself is started only in `command`.

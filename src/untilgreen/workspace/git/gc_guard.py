@@ -24,7 +24,7 @@ PROGRAM = "git"
 PATIENCE = 600.0
 """Seconds; a gc of a large repository takes minutes."""
 PATIENCE_WITH_A_PRUNE = 60.0
-"""Seconds; it is recognised by its name alone, so it must not hold up a run for long."""
+"""Seconds; it is recognized by its name alone, so it must not hold up a run for long."""
 _LOOK_SECONDS = 0.02
 _SILENT_SECONDS = 2.0
 """How long to wait silently."""

@@ -1,4 +1,4 @@
-"""Waits for git processes that outlived their driver, and keeps others out meanwhile."""
+"""Waits for git processes that outlived their driver, and keeps others out until then."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_what_a_run_taught_outlives_its_journal(tmp_path: Path) -> None:
     assert list(LessonBook(Store(tmp_path)).taught()) == [run]
 
 
-def test_what_is_forgotten_is_not_learnt_again_though_the_journals_stay(tmp_path: Path) -> None:
+def test_what_is_forgotten_is_not_learned_again_though_the_journals_stay(tmp_path: Path) -> None:
     store, book = Store(tmp_path), LessonBook(Store(tmp_path))
     keep(store, played("a"))
     keep(store, played("a", agents=(PartSpec(name="codex"),)))

@@ -1,6 +1,6 @@
 """cargo test: targets, failures, counts."""
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 RED = """\
@@ -54,7 +54,7 @@ Caused by:
 
 
 def read(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == "cargo-test"
     return seen
@@ -86,7 +86,7 @@ def test_tests_that_died_on_the_way_are_a_failure() -> None:
 
 def test_what_does_not_compile_is_told_by_its_places() -> None:
     text = "   Compiling shop v0.1.0\nerror[E0425]: cannot find value `x`\n --> src/lib.rs:3:5\n"
-    seen = recognise(text)
+    seen = recognize(text)
 
     assert seen is not None
     assert [(each.id, each.line) for each in seen.findings] == [

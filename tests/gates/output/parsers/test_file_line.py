@@ -2,16 +2,16 @@
 
 import pytest
 
-from untilgreen.gates.output.recognise import errors_in, recognise
+from untilgreen.gates.output.recognize import errors_in, recognize
 
 
 def ids(text: str) -> list[str]:
-    seen = recognise(text)
+    seen = recognize(text)
     return [finding.id for finding in seen.findings] if seen else []
 
 
 def test_a_place_and_a_message_make_a_finding() -> None:
-    seen = recognise("src/app.vala:12:5: error: 'count' undeclared\nmake: *** [all] Error 1")
+    seen = recognize("src/app.vala:12:5: error: 'count' undeclared\nmake: *** [all] Error 1")
 
     assert seen is not None
     (finding,) = seen.findings

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 PLAIN = """\
@@ -36,7 +36,7 @@ FAIL\tshop/till [build failed]
 
 
 def read(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == "go-test"
     return seen
@@ -94,7 +94,7 @@ def test_a_lone_finding_about_a_test_file_is_known(line: str) -> None:
 
 
 def test_a_linter_of_go_is_another_tool() -> None:
-    seen = recognise("till_test.go:42:21: Error return value is not checked (errcheck)")
+    seen = recognize("till_test.go:42:21: Error return value is not checked (errcheck)")
 
     assert seen is not None
     assert seen.tool == "lines"

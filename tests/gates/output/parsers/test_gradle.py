@@ -2,7 +2,7 @@
 
 import pytest
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 
 
 @pytest.mark.parametrize(
@@ -17,14 +17,14 @@ from untilgreen.gates.output.recognise import recognise
     ],
 )
 def test_a_green_build_that_ran_its_tests_has_shown_them(task: str, uncounted: bool) -> None:
-    seen = recognise(f"> Task :classes\n{task}\n\nBUILD SUCCESSFUL in 1s\n3 actionable tasks: 3 executed\n")
+    seen = recognize(f"> Task :classes\n{task}\n\nBUILD SUCCESSFUL in 1s\n3 actionable tasks: 3 executed\n")
 
     assert seen is not None
     assert (seen.tool, seen.uncounted, seen.failed, seen.total) == ("gradle", uncounted, 0, 0)
 
 
 def test_a_build_that_never_says_it_succeeded_has_shown_nothing() -> None:
-    seen = recognise("> Task :test\n")
+    seen = recognize("> Task :test\n")
 
     assert seen is not None
     assert not seen.uncounted

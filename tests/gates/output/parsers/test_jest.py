@@ -1,6 +1,6 @@
 """jest's own output: files, bullets, counts."""
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 RED = """\
@@ -33,7 +33,7 @@ Time:        {time} s
 
 
 def read(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == "jest"
     return seen

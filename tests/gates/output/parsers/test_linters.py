@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 
 def read(tool: str, text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == tool
     return seen
@@ -126,7 +126,7 @@ def test_ruff_in_json_says_the_same_as_in_lines() -> None:
     "text", ['[{"filePath": 3, "messages": []}]', '[{"noqa_row": "filename"', "[" * 100_000]
 )
 def test_json_of_another_shape_is_nobodys(text: str) -> None:
-    assert recognise(text) is None
+    assert recognize(text) is None
 
 
 def test_files_that_ruff_would_format_are_findings() -> None:
@@ -136,7 +136,7 @@ def test_files_that_ruff_would_format_are_findings() -> None:
 
 
 def test_flake8_is_not_taken_for_ruff() -> None:
-    seen = recognise("till.py:3:8: F401 'os' imported but unused\n")
+    seen = recognize("till.py:3:8: F401 'os' imported but unused\n")
 
     assert seen is not None
     assert seen.tool == "lines"

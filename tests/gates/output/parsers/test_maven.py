@@ -2,7 +2,7 @@
 
 import pytest
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 RED = """\
@@ -36,7 +36,7 @@ BROKEN = """\
 
 
 def read(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == "maven"
     return seen

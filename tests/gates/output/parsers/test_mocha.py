@@ -2,7 +2,7 @@
 
 import pytest
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 RED = """\
@@ -40,7 +40,7 @@ Require stack:
 
 
 def read(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == "mocha"
     return seen
@@ -72,7 +72,7 @@ def test_tests_that_could_not_be_loaded_are_a_finding_about_their_file() -> None
 
 
 def test_a_stack_that_does_not_go_through_mocha_is_not_its() -> None:
-    assert recognise(CRASH.replace("mocha", "other")) is None
+    assert recognize(CRASH.replace("mocha", "other")) is None
 
 
 def test_no_files_are_no_tests() -> None:

@@ -1,6 +1,6 @@
 """node's own test runner in its spec form."""
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 RED = """\
@@ -35,7 +35,7 @@ test at till.test.js:2:52
 
 
 def read(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == "node"
     return seen

@@ -1,6 +1,6 @@
 """PHPUnit: sections of numbered tests, and counts."""
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 RED = """\
@@ -41,7 +41,7 @@ Tests: 4, Assertions: 2, Errors: 1, Failures: 1, Skipped: 1.
 
 
 def read(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == "phpunit"
     return seen

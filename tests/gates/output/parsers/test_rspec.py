@@ -1,6 +1,6 @@
 """rspec: numbered failures, counts, commands to run them again."""
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 RED = """\
@@ -30,7 +30,7 @@ rspec ./spec/till_spec.rb:{line} # Till sums
 
 
 def read(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == "rspec"
     return seen

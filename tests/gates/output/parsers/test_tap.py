@@ -2,7 +2,7 @@
 
 import pytest
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 NESTED = """\
@@ -38,7 +38,7 @@ not ok 3 - one day # TODO later
 
 
 def read(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == "tap"
     return seen
@@ -83,4 +83,4 @@ def test_numbers_change_no_id_of_a_test_with_a_name() -> None:
 
 
 def test_points_without_a_plan_or_a_version_are_no_tap() -> None:
-    assert recognise("ok 1 - a\nnot ok 2 - b\n") is None
+    assert recognize("ok 1 - a\nnot ok 2 - b\n") is None

@@ -2,14 +2,14 @@
 
 import pytest
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 BAR, DASHES = "=" * 70, "-" * 70
 
 
 def read(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == "unittest"
     return seen

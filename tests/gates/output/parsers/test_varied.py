@@ -7,7 +7,7 @@ import pytest
 from tests.gates.output.capture import PROJECTS
 from untilgreen.gates.command import findings_in
 from untilgreen.gates.output.parsers import file_line
-from untilgreen.gates.output.recognise import recognise, recognise_all
+from untilgreen.gates.output.recognize import recognize, recognize_all
 from untilgreen.gates.output.tool_result import ToolResult
 
 OUTPUTS = Path(__file__).parent / "outputs"
@@ -179,7 +179,7 @@ so nobody ran them for this test. gradle, kotlinc and bazel are captured in `cap
 
 
 def seen_in(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     return seen
 
@@ -193,12 +193,12 @@ def test_each_output_is_known_for_what_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_colours_line_ends_and_a_progress_bar_change_nothing(name: str) -> None:
+def test_colors_line_ends_and_a_progress_bar_change_nothing(name: str) -> None:
     text = (OUTPUTS / f"{name}.txt").read_text()
     bar = "".join(f"\r\x1b[2K[{'#' * done}] {done}0%" for done in range(10)) + "\r\x1b[2K"
-    coloured = "\r\n".join(f"\x1b[1;31m{line}\x1b[0m\x1b[K" if line else "" for line in text.split("\n"))
+    colored = "\r\n".join(f"\x1b[1;31m{line}\x1b[0m\x1b[K" if line else "" for line in text.split("\n"))
 
-    assert seen_in(f"{bar}\r\n{coloured}").findings == seen_in(text).findings
+    assert seen_in(f"{bar}\r\n{colored}").findings == seen_in(text).findings
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -206,7 +206,7 @@ def test_an_output_that_ends_anywhere_is_still_read(name: str) -> None:
     """A tool may be killed in the middle of a line; what it said until then must break nothing."""
     text = (OUTPUTS / f"{name}.txt").read_text()
     for end in range(0, len(text), 37):
-        recognise(text[:end])
+        recognize(text[:end])
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_the_message_says_why(name: str, message: str) -> None:
 
 def test_a_runner_that_dies_after_its_summary_names_what_was_thrown() -> None:
     text = (OUTPUTS / "mocha-late.txt").read_text()
-    printed = recognise_all(text)
+    printed = recognize_all(text)
 
     assert [finding.id for finding in findings_in(None, printed, text)] == [
         "/home/kim/shop/late.js: Error: late"
@@ -240,7 +240,7 @@ def test_a_runner_that_dies_after_its_summary_names_what_was_thrown() -> None:
 
 
 def test_tests_and_coverage_of_one_run_are_two_results() -> None:
-    results = recognise_all((OUTPUTS / "jest-threshold.txt").read_text())
+    results = recognize_all((OUTPUTS / "jest-threshold.txt").read_text())
 
     assert [(result.tool, result.failed, result.passed) for result in results] == [
         ("coverage", 1, 0),

@@ -1,6 +1,6 @@
 """vitest's own output: rulers, failures, counts."""
 
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult
 
 RED = """\
@@ -30,7 +30,7 @@ AssertionError: expected 2 to be 3 // Object.is equality
 
 
 def read(text: str) -> ToolResult:
-    seen = recognise(text)
+    seen = recognize(text)
     assert seen is not None
     assert seen.tool == "vitest"
     return seen
@@ -56,12 +56,12 @@ def test_lines_and_times_change_no_id() -> None:
     ]
 
 
-def test_colours_change_nothing() -> None:
-    coloured = RED.replace(" FAIL ", "\x1b[41m\x1b[1m FAIL \x1b[22m\x1b[49m").replace(
+def test_colors_change_nothing() -> None:
+    colored = RED.replace(" FAIL ", "\x1b[41m\x1b[1m FAIL \x1b[22m\x1b[49m").replace(
         " > ", "\x1b[2m > \x1b[22m"
     )
 
-    assert read(coloured.format(line=2, time=14)) == read(RED.format(line=2, time=14))
+    assert read(colored.format(line=2, time=14)) == read(RED.format(line=2, time=14))
 
 
 def test_an_error_that_no_test_caught_is_a_finding() -> None:

@@ -34,11 +34,11 @@ def teach(cli: Cli, **agents: list[Course]) -> None:
 
 def test_without_runs_it_says_that_hybrid_decides(cli: Cli) -> None:
     assert cli("learn").out == (
-        "No run is over yet, so nothing is learnt. adaptive decides like hybrid until then.\n"
+        "No run is over yet, so nothing has been learned yet. adaptive decides like hybrid until then.\n"
     )
 
 
-def test_it_says_what_is_learnt_whether_it_is_active_and_why(cli: Cli) -> None:
+def test_it_says_what_is_learned_whether_it_is_active_and_why(cli: Cli) -> None:
     teach(cli, claude=MIXED, codex=[GREEN] * 3)
 
     out = cli("learn").out
@@ -80,7 +80,7 @@ def test_forgetting_asks_first_and_keeps_the_journals(cli: Cli) -> None:
     asked = cli("learn", "--forget")
     assert (asked.code, "add --yes" in asked.err) == (2, True)
     assert cli("learn", "--forget", "--yes").out == "Forgot what 3 runs taught. Their journals stay.\n"
-    assert "nothing is learnt" in cli("learn").out
+    assert "nothing has been learned" in cli("learn").out
 
 
 def test_what_is_wrong_is_a_sentence(cli: Cli) -> None:
@@ -91,7 +91,7 @@ def test_what_is_wrong_is_a_sentence(cli: Cli) -> None:
     assert "is not a valid amount of money" in cli("learn", "--worth", "much").err
 
 
-def test_a_run_takes_what_was_learnt_into_its_plan_and_says_how_it_decides(cli: Cli) -> None:
+def test_a_run_takes_what_was_learned_into_its_plan_and_says_how_it_decides(cli: Cli) -> None:
     agent = cli.agent("cat > /dev/null\necho >> notes.txt\n")
     teach(cli, **{agent: [HOPELESS] * 30})
     flags = ("-a", agent, "-g", "false", "--strategy", "adaptive", "--set", "strategy.explore=0.0")
@@ -124,9 +124,9 @@ def test_recorded_runs_are_decided_by_a_strategy_and_adaptive_learns_from_them(c
     assert set(stops("--strategy", "{ use = 'fixed', iterations = 2 }")) == {1}
     only_noop = ("--detector", "noop")
     assert set(stops("--strategy", "hybrid", *only_noop)) == {7}
-    learnt = stops("--strategy", "adaptive", "--learn", *only_noop)
-    assert set(learnt[:20]) == {7}
-    assert any(stop is None or stop < 7 for stop in learnt[20:])
+    learned = stops("--strategy", "adaptive", "--learn", *only_noop)
+    assert set(learned[:20]) == {7}
+    assert any(stop is None or stop < 7 for stop in learned[20:])
 
 
 def test_only_adaptive_learns_and_one_strategy_decides(cli: Cli) -> None:

@@ -41,7 +41,7 @@ def files_named_in(path: str, text: str, below: str) -> set[str]:
 
 
 def _of_shell(text: str, folder: str, below: str) -> set[str]:
-    """Everything that a script runs, but for the work whose output it compares.
+    """Everything that a script runs, except the work whose output it compares.
 
     Lines count one by one as well: an apostrophe in a comment would hide those up to the next one.
     """

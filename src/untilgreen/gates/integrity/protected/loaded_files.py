@@ -32,8 +32,8 @@ def files_loaded_by(path: str, text: str, files: Iterable[str]) -> set[str]:
     for name in _names(text):
         for place in places:
             for ending in _ENDINGS:
-                for spelt in (name, name.replace(".", "/")):
-                    file = posixpath.normpath(posixpath.join(place, f"{spelt}{ending}"))
+                for spelled in (name, name.replace(".", "/")):
+                    file = posixpath.normpath(posixpath.join(place, f"{spelled}{ending}"))
                     if file in known:
                         found.add(file)
     return found - {path}
@@ -43,17 +43,17 @@ def patterns_of_tests(path: str, text: str) -> Iterator[str]:
     """Patterns of the files that this piece of configuration takes for tests."""
     for value in ("".join(groups) for groups in _TESTED.findall(text)):
         for word in _WORD.findall(value):
-            for glob in _spelt_out(word.replace("<rootDir>/", "")):
+            for glob in _spelled_out(word.replace("<rootDir>/", "")):
                 if re.search(r"\w", glob.rpartition(".")[0] or glob):
                     yield glob
 
 
-def _spelt_out(glob: str) -> Iterator[str]:
+def _spelled_out(glob: str) -> Iterator[str]:
     """One pattern for each alternative in braces, with stars that match across directories."""
     braces = re.search(r"\{([^{}]*)\}", glob)
     if braces:
         for each in braces[1].split(","):
-            yield from _spelt_out(glob[: braces.start()] + each + glob[braces.end() :])
+            yield from _spelled_out(glob[: braces.start()] + each + glob[braces.end() :])
         return
     glob = re.sub(r"^(?:\./|\*\*/)+", "", glob).replace("/**/", "/*").replace("**", "*")
     yield glob.removesuffix("$") if "*" in glob or "/" in glob or "." in glob else f"{glob}/*"

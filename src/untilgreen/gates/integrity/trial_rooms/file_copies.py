@@ -52,7 +52,7 @@ def _can_share(room: Path, top: Path) -> bool:
 
 
 class Copier:
-    """Copies unkept paths into a room, but for what is hidden in them."""
+    """Copies unkept paths into a room, except what is hidden in them."""
 
     def __init__(self, top: Path, room: Path, hidden: frozenset[str]) -> None:
         self._top = top

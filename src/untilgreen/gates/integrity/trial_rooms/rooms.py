@@ -44,7 +44,7 @@ class Room:
     path: Path
     top: Path
     view: RoomView | None = None
-    """None where commands see it only where it lies."""
+    """None if commands see it at its own path only."""
     hidden: tuple[str, ...] = ()
     """Paths that snapshots don't contain and that changed since before the first lap."""
     caches: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Room:
     too_large: tuple[str, ...] = ()
     """Paths that are missing because copying them would take too much."""
     in_place: bool = False
-    """Whether it is the workspace itself, for a while."""
+    """Whether it is the workspace itself, temporarily."""
 
     @property
     def left_out(self) -> tuple[str, ...]:

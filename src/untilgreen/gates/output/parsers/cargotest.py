@@ -33,7 +33,7 @@ class _Account:
     listing: bool = False
     """Whether the names of failed tests follow, which is all that `--nocapture` leaves of them."""
     panics: dict[str, int] = field(default_factory=dict)
-    """By the name of the thread, which is that of its test: where it said so."""
+    """The line of each panic, by the name of its thread, which is that of its test."""
 
     def key(self, name: str) -> str:
         plain = _VARIES.sub("", name)

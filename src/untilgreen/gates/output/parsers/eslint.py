@@ -84,7 +84,7 @@ class _File(Struct, frozen=True):
 
 
 def read_json(text: str) -> ToolResult | None:
-    """What `eslint -f json` says; None if the text is none of it."""
+    """What `eslint -f json` says; None if the text is something else."""
     files = decoded(text, list[_File]) if '"filePath"' in text and '"messages"' in text else None
     if files is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from untilgreen.core.values.fingerprint import normalise
+from untilgreen.core.values.fingerprint import normalize
 from untilgreen.core.values.model import Finding
 from untilgreen.gates.output.parsers.findings import finding_at
 from untilgreen.gates.output.tool_result import ToolResult, distinct, first_lines, stable_name
@@ -92,7 +92,7 @@ def _node_errors(lines: Sequence[str]) -> Iterator[Finding]:
         frames = map(_NODE_FRAME.match, lines[first : first + 30])
         place = next((frame for frame in frames if frame and not frame[1].startswith("node:")), None)
         file, row = (place[1].removeprefix("file://"), int(place[2])) if place else (None, None)
-        told = f"{error[1]}: {normalise(error[2] or '')}"
+        told = f"{error[1]}: {normalize(error[2] or '')}"
         name = stable_name(f"{file}: {told}" if file else told)
         yield Finding(id=name, message=first_lines(line), file=file, line=row)
 
@@ -185,7 +185,7 @@ def _raised(frames: Sequence[re.Match[str]], error: re.Match[str]) -> Finding:
     if test is not None:
         name = f"{test[1]}: {test[3]}"
         return Finding(id=stable_name(name), message=said, file=test[1], line=int(test[2]))
-    told = f"{error[1]}: {normalise(error[2] or '')}"
+    told = f"{error[1]}: {normalize(error[2] or '')}"
     if not frames:
         return Finding(id=stable_name(told), message=said)
     last = frames[-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from untilgreen.core.values.fingerprint import normalise
+from untilgreen.core.values.fingerprint import normalize
 from untilgreen.core.values.model import Finding
 from untilgreen.gates.output.tool_result import ToolResult, distinct, first_lines, no_tests, stable_name
 from untilgreen.regex import regex
@@ -14,7 +14,7 @@ _COUNT = regex(r"(\d{1,9}) ([A-Za-z]{1,30})")
 
 def finding_at(file: str, line: int | None, said: str, rule: str = "") -> Finding:
     """A finding about a place; the same message about another line of the file is the same finding."""
-    words = normalise(said)
+    words = normalize(said)
     told = " ".join(filter(None, (rule, words)))
     message = f"{rule}: {said}" if rule else said
     return Finding(id=stable_name(f"{file}: {told}"), message=first_lines(message), file=file, line=line)

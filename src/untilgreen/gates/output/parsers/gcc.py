@@ -54,7 +54,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _from_the_linker(said: str) -> list[Finding]:
-    """What it says of itself, without the words around what was said in full."""
+    """The linker's own messages, without those that only introduce or close others."""
     if said.startswith(_NO_TROUBLE) or _LINKER_ENDED.match(said) or _IN_FUNCTION.match(said):
         return []
     return [finding_about(said, said)]

@@ -59,7 +59,7 @@ class _Reader:
         self.said: dict[str, str] = {}
         self.trouble = ""
         self.above: list[tuple[int, str]] = []
-        """Tests whose outcome stands above a line, from the outside in, with their indentation."""
+        """Tests whose outcome is above a line, outermost first, with their indentation."""
         self.bare: tuple[str, str] | None = None
         """A test, and a place in it whose message begins in one of the next lines."""
 
@@ -132,7 +132,7 @@ def _indent(line: str) -> int:
 
 
 def _only_places(places: Sequence[re.Match[str]]) -> ToolResult | None:
-    """Cut-out words of the compiler or of a test, all about tests of one package and from no linter."""
+    """An excerpt of what the compiler or a test printed: only test files, and nothing of a linter."""
     if not places or any("_test.go" not in place[1] or _LINTER.search(place[3]) for place in places):
         return None
     findings: list[Finding] = [finding_at(place[1], int(place[2]), place[3]) for place in places]
@@ -233,7 +233,7 @@ class _Account:
         self.builds.setdefault(package, []).append(finding)
 
     def package(self, name: str, word: str, rest: str, trouble: str) -> None:
-        """`ok`, `FAIL` or `?`, and what stands behind the name."""
+        """`ok`, `FAIL` or `?`, and what follows the name."""
         self.known = True
         if word == "?" or rest.endswith(_EMPTY):
             self.empty.add(name)
@@ -269,7 +269,7 @@ class _Account:
         return result if result.no_tests else replace(result, failed=failed, total=passed + failed)
 
     def _packages(self, explained: set[str]) -> list[Finding]:
-        """Packages that failed for another reason than a test of theirs."""
+        """Packages that failed for another reason than one of their tests."""
         findings = [finding for each in self.builds.values() for finding in each]
         built = {name.removesuffix(".test").removesuffix("_test") for name in self.builds}
         for name, (word, said) in self.packages.items():

@@ -36,7 +36,7 @@ class _Mocha(Struct, frozen=True):
 
 
 def read_mocha(text: str) -> ToolResult | None:
-    """What `mocha --reporter json` says; None if the text is none of it."""
+    """What `mocha --reporter json` says; None if the text is something else."""
     if '"stats"' not in text or '"fullTitle"' not in text:
         return None
     run = decoded_object(text, _Mocha)
@@ -77,7 +77,7 @@ class _Jest(Struct, frozen=True):
 
 
 def read_jest(text: str) -> ToolResult | None:
-    """What `jest --json`, or vitest's reporter of that shape, says; None if the text is none of it."""
+    """What `jest --json`, or vitest's reporter of that shape, says; None if the text is something else."""
     if '"numFailedTests"' not in text:
         return None
     run = decoded_object(text, _Jest)
@@ -125,7 +125,7 @@ class _Rspec(Struct, frozen=True):
 
 
 def read_rspec(text: str) -> ToolResult | None:
-    """What `rspec --format json` says; None if the text is none of it."""
+    """What `rspec --format json` says; None if the text is something else."""
     if '"examples"' not in text or '"summary_line"' not in text:
         return None
     run = decoded_object(text, _Rspec)

@@ -31,7 +31,7 @@ _PLACE = regex(r"(\S{1,500}):\[(\d{1,7}),\d{1,7}\] (\S.*)$")
 _LINE = regex(r"(\S{1,500}\.\w{1,10}):(\d{1,7}): (\S.*)$")
 _GOAL = regex(r"Failed to execute goal (\S{1,300})(?: \(.{1,100}?\))? on project (\S{1,100}): (\S.*)$")
 _RULE = regex(r"Rule \d{1,5}: (\S{1,300}) failed with message:$")
-"""A rule of the enforcer plugin; what it demands stands in the next line."""
+"""A rule of the enforcer plugin; what it demands is in the next line."""
 _VERSION = regex(r"(?<=:)\d[^:]{0,40}(?=:)")
 _OLD_HEAD = " T E S T S"
 _EMPTY = ("No tests to run.", "There are no tests to run.")

@@ -43,7 +43,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _finding(title: str, lines: Sequence[str], number: int) -> list[Finding]:
-    """The titles of suites and test stand below each other, deeper with each; the last ends in a colon."""
+    """The titles of suites and test, one per line and each deeper; the last ends in a colon."""
     titles = [title]
     for line in lines[number : number + _TITLES]:
         if titles[-1].endswith(":") or not line:

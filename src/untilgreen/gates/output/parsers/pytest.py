@@ -15,7 +15,7 @@ from untilgreen.gates.output.parsers.pytest_lines import (
     collected,
     counts_of,
     outcome_of,
-    summarised,
+    summarized,
 )
 from untilgreen.gates.output.tool_result import ToolResult, distinct, first_lines, no_tests, stable_name
 from untilgreen.regex import regex
@@ -38,7 +38,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
     """What pytest says in these lines; None if it did not print them."""
     reader = _Reader()
     reader.feed(lines)
-    if reader.nested and reader.session.is_one:  # a captured one without end swallowed its last line
+    if reader.nested and reader.session.is_one:  # a captured session that never ended swallowed its last line
         reader = _Reader(nesting=False)
         reader.feed(lines)
     sessions = [session for session in [*reader.closed, reader.session] if session.is_one]
@@ -123,7 +123,7 @@ class _Reader:
     def _progress_line(self, line: str) -> None:
         session = self.session
         short = session.section == _SUMMARY
-        if (failure := summarised(line, strict=not short)) is not None:
+        if (failure := summarized(line, strict=not short)) is not None:
             session.summary.append(failure)
         elif short:
             return
@@ -293,7 +293,7 @@ def _unnamed(session: _Session) -> Iterator[Finding]:
 
 
 def _by_place(blocks: list[_Block]) -> dict[tuple[str, str], tuple[_Block, int | None]]:
-    """Blocks and lines by test and file; by the test alone, too, where a block names no file of ours."""
+    """Blocks and lines by test and file; by the test alone, too, if a block names no file."""
     known: dict[tuple[str, str], tuple[_Block, int | None]] = {}
     for block in blocks:
         for file, line in block.places:
@@ -315,7 +315,7 @@ def _explained(failure: NamedFailure, known: dict[tuple[str, str], tuple[_Block,
 
 
 def _from_block(block: _Block) -> Finding:
-    """Without a summary the first place named in the block is where the test stands."""
+    """Without a summary, the first place named in the block is where the test is."""
     file, line = block.places[0] if block.places else (None, None)
     bare = _BARE_NAME.match(block.name)
     test = bare[0].replace(".", "::") + block.name[bare.end() :] if bare else block.name

@@ -106,7 +106,7 @@ def collected(line: str) -> int | None:
     return None
 
 
-def summarised(line: str, *, strict: bool) -> NamedFailure | None:
+def summarized(line: str, *, strict: bool) -> NamedFailure | None:
     """A line of the short test summary; outside it (`strict`) only what can be nothing else."""
     if line.startswith("[") and " SUBFAIL " in line:  # as the older plugin for subtests prints it
         part, _, rest = line.partition(" SUBFAIL ")

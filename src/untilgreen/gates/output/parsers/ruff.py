@@ -70,7 +70,7 @@ class _Row(Struct, frozen=True):
 
 
 def read_json(text: str) -> ToolResult | None:
-    """What `ruff check --output-format json` says; None if the text is none of it."""
+    """What `ruff check --output-format json` says; None if the text is something else."""
     if '"noqa_row"' not in text or '"filename"' not in text:
         return None
     rows = decoded(text, list[_Row])

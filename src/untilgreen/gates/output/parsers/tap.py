@@ -40,7 +40,7 @@ class _Red:
 
 @dataclass
 class _Parent:
-    """A point whose subtests stand below it in braces."""
+    """A point whose subtests follow it in braces."""
 
     depth: int
     name: str
@@ -196,7 +196,7 @@ class Account:
 
 
 def read(lines: Sequence[str]) -> ToolResult | None:
-    """What TAP in these lines says; None if it is none."""
+    """What TAP in these lines says; None if it is not TAP."""
     account = Account()
     for line in lines:
         account.line(line)

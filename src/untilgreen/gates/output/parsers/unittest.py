@@ -125,7 +125,7 @@ def _count(account: _Account, said: str) -> None:
 
 
 def _progress(account: _Account, line: str, before: str) -> None:
-    """`test_x (pkg.Class.test_x) ... FAIL`; a docstring may stand on its own line in between."""
+    """`test_x (pkg.Class.test_x) ... FAIL`; a docstring may be on a line in between."""
     described, dots, outcome = line.partition(" ...")
     outcome = outcome.strip()
     described = described.strip()

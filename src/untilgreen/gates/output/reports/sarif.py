@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct, field
 
-from untilgreen.core.values.fingerprint import normalise
+from untilgreen.core.values.fingerprint import normalize
 from untilgreen.core.values.model import Finding
 from untilgreen.gates.output.plain_text import MakeRelative
 from untilgreen.gates.output.tool_result import (
@@ -120,7 +120,7 @@ def _finding(result: _Result, make_relative: MakeRelative) -> Finding:
     said = make_relative(result.message.text or result.message.id or rule)
     place, line = _place(result)
     file = make_relative(place) if place else None
-    told = " ".join(filter(None, (rule, normalise(said))))
+    told = " ".join(filter(None, (rule, normalize(said))))
     message = f"{rule}: {said}" if rule else said
     return Finding(
         id=stable_name(f"{file}: {told}" if file else told),

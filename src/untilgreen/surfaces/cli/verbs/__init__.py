@@ -6,7 +6,7 @@ plan           plan: what a run would do and could cost, before any money is spe
 check          check: run the gates without an agent, once or several times.
 demo           demo: a real loop with real gates and real snapshots, without a key.
 init           init: write a first spec for a project, from what its files show.
-list           list: all runs, from the catalogue.
+list           list: all runs, from the catalog.
 show           show and log: a run, one of its laps, or all of them in full.
 why            why: explain the last decision of a run.
 follow         follow: watch a run while another process drives it.
@@ -31,7 +31,7 @@ plugins        plugins: list them, and check one of your own.
 schema         schema: what programs may rely on, as JSON Schema.
 completion     completion: the script with which a shell completes commands, options and run ids.
 help           help: topics that are not commands.
-learn          learn: what adaptive has learnt from your own runs, and whether it uses it.
+learn          learn: what adaptive has learned from your own runs, and whether it uses it.
 backtest       backtest: replay past runs with other detectors and strategies.
 backtest_runs  backtest --runs: replay your own runs with other strategies.
 fingerprint    fingerprint: which tool and findings are recognized in an output.

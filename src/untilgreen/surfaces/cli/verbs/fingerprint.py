@@ -15,7 +15,7 @@ from untilgreen.core.values.signature import signature, signature_of_findings
 from untilgreen.errors import UserError
 from untilgreen.gates.output.parsers import file_line
 from untilgreen.gates.output.plain_text import plain
-from untilgreen.gates.output.recognise import recognise
+from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.report_files import FORMATS, MOST_BYTES, reader_of
 from untilgreen.gates.output.tool_result import BadReport, ToolResult
 from untilgreen.surfaces.json.lines import FingerprintLine
@@ -43,7 +43,7 @@ def fingerprint(
         raise UserError("No file was given. Name one, or - for stdin.")
     for file, data in [(file, _data(file)) for file in files]:
         text = data.decode("utf-8", "replace")
-        seen = _reported(file, data) or recognise(text)
+        seen = _reported(file, data) or recognize(text)
         _show(file, seen, text, json=json)
     return 0
 

@@ -18,7 +18,7 @@ from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.hub import Hub
 from untilgreen.engine.store.reading import state_of
 from untilgreen.engine.worktree.premises import LocalPremises
-from untilgreen.surfaces.cli.caller import agent_mark, me, summarise
+from untilgreen.surfaces.cli.caller import agent_mark, me, summarize
 from untilgreen.surfaces.cli.options import HERE, MORE, Json, Place, Run
 from untilgreen.surfaces.cli.verbs.run import keys_handled
 from untilgreen.surfaces.live.choose import View, choose
@@ -60,7 +60,7 @@ def follow(
         out_json(summary.as_json(state, head))
     else:
         tell("")
-        summarise(state, place.flags)
+        summarize(state, place.flags)
     return exit_code(state)
 
 

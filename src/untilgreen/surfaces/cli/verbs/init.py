@@ -216,7 +216,7 @@ def _old(start: Path, path: Path, *, force: bool) -> bool:
 
 
 def _write(path: Path, text: str, *, old: bool) -> None:
-    """Never overwrite a file that appeared meanwhile."""
+    """Never overwrite a file that has appeared since."""
     try:
         if old:
             shutil.copyfile(path, path.with_name(BACKUP))

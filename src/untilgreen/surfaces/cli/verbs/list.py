@@ -1,4 +1,4 @@
-"""list: all runs, from the catalogue."""
+"""list: all runs, from the catalog."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from untilgreen.core.values.model import Outcome
 from untilgreen.core.values.run_row import RunRow
-from untilgreen.engine.store.catalogue import status_now
+from untilgreen.engine.store.catalog import status_now
 from untilgreen.engine.store.run_folder import RunFolder
 from untilgreen.errors import JournalError, RunGone
 from untilgreen.surfaces.cli.options import HERE, Json, Place
@@ -43,9 +43,9 @@ def list_runs(
         out(HEADER)
     try:
         for folder in folders[:limit]:
-            _show(folder, store.catalogue.row, json=json)
+            _show(folder, store.catalog.row, json=json)
     finally:
-        store.catalogue.save()
+        store.catalog.save()
     if not folders and not json:
         where = "anywhere" if all_ else "here"
         out(f"There are no runs {where} yet. Start one with: untilgreen run TASK --agent … --gate …")

@@ -82,7 +82,7 @@ def _newest(store: Store) -> set[str]:
     """The newest run of each directory; they come the newest first."""
     first: dict[str, str] = {}
     for folder in store.runs():
-        first.setdefault(store.catalogue.meta(folder).workspace, folder.id)
+        first.setdefault(store.catalog.meta(folder).workspace, folder.id)
     return set(first.values())
 
 

@@ -32,7 +32,7 @@ from untilgreen.engine.wiring.start_notes import start_notes
 from untilgreen.engine.wiring.workplace import in_worktree
 from untilgreen.engine.worktree.premises import Known, LocalPremises
 from untilgreen.errors import PluginFailed, WorkspaceNotReady, only
-from untilgreen.surfaces.cli.caller import me, summarise
+from untilgreen.surfaces.cli.caller import me, summarize
 from untilgreen.surfaces.cli.options import (
     HERE,
     MORE,
@@ -268,7 +268,7 @@ def _say_how_it_went(
         return
     if not shown.quiet:
         tell("")
-    summarise(state, flags)
+    summarize(state, flags)
     for event in restored[-1:]:
         for line in summary.restored_lines(state.run, event.before, event.kept, flags):
             out(line)

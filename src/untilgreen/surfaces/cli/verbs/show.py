@@ -15,7 +15,7 @@ from untilgreen.engine.wiring.redaction import secrets_of
 from untilgreen.errors import UntilgreenError, UserError
 from untilgreen.ports import ShownActivity
 from untilgreen.surfaces.cli import completers
-from untilgreen.surfaces.cli.caller import summarise
+from untilgreen.surfaces.cli.caller import summarize
 from untilgreen.surfaces.cli.lap_names import lap_number, laps
 from untilgreen.surfaces.cli.options import HERE, Json, Place
 from untilgreen.surfaces.json.lap import lap_view
@@ -60,7 +60,7 @@ def show(run: RunOrLap = "@last", /, *, place: Place = HERE, json: Json = False)
     strategy = inert(state.plan.strategy.name)
     out(f"agent {agent_words(state.agent)} · strategy {strategy} · {inert(str(folder.path))}")
     out()
-    summarise(state, place.flags, seen=True)
+    summarize(state, place.flags, seen=True)
     out(f"journal head {head}")
     return 0
 

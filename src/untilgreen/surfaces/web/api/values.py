@@ -273,7 +273,7 @@ class Applied(Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...] = ()
     conflicts: tuple[ConflictShown, ...] = ()
     kept: tuple[str, ...] = ()
-    """Files that were left alone, as they were changed meanwhile."""
+    """Files that were left alone, because they were changed since."""
 
 
 class Plugins(Struct, frozen=True, kw_only=True):

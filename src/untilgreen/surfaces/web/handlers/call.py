@@ -52,7 +52,7 @@ class Service:
     """The database of a fleet to show."""
     read_only: bool = False
     starts: deque[float] = field(default_factory=deque)
-    """When runs were started of late."""
+    """When runs were started recently."""
     closing: Callable[[], bool] = field(default=lambda: False)
     """Whether the server is shutting down, so that streams should end."""
 

@@ -9,7 +9,7 @@ from untilgreen.surfaces.web.guard import Refusal
 from untilgreen.surfaces.web.handlers.call import Call
 
 FRESH_SECONDS = 2.0
-"""A look at the fleet is good for this long, however many ask."""
+"""How long one look at the fleet is reused."""
 
 
 class _LastLook:
@@ -29,7 +29,7 @@ async def fleet(call: Call) -> FleetView:
     """The fleet at this moment."""
     url = call.service.fleet
     if not url:
-        detail = "This server knows of no fleet. Set UNTILGREEN_FLEET and start it again."
+        detail = "This server has no fleet. Set UNTILGREEN_FLEET and start it again."
         raise Refusal(404, "Not found", detail)
     async with _last.lock:
         now = anyio.current_time()

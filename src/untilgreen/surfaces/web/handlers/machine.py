@@ -51,7 +51,7 @@ async def backtest(call: Call) -> values.Backtest:
 def _backtest(call: Call, query: Strategies) -> values.Backtest:
     folders = call.service.runs.store.runs(None)
     if query.workspace:
-        known = call.service.runs.store.catalogue
+        known = call.service.runs.store.catalog
         folders = [folder for folder in folders if known.meta(folder).workspace == query.workspace]
     found = find(folders[:MOST_REPLAYED], tuple(PartSpec(name=name) for name in DETECTORS))
     chosen = candidates(_strategies(query), found.runs)
@@ -89,6 +89,8 @@ def _strategies(query: Strategies) -> tuple[PartSpec, ...]:
         if (part.use or part.name) not in BUILT_IN["strategy"]:
             names = ", ".join(BUILT_IN["strategy"])
             raise Refusal(
-                400, "Bad request", f"{part.use or part.name!r} is none of the built-in strategies: {names}."
+                400,
+                "Bad request",
+                f"{part.use or part.name!r} is not a built-in strategy. Choose from: {names}.",
             )
     return parts

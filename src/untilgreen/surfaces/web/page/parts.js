@@ -142,7 +142,7 @@ export function Activity({ where, turn = 0 }) {
   </ol>`;
 }
 
-const COLOURS = ["--line-1", "--line-2", "--line-3", "--line-4"];
+const COLORS = ["--line-1", "--line-2", "--line-3", "--line-4"];
 
 /**
  * One curve, with its numbers as a table for those who can't see it.
@@ -153,8 +153,8 @@ export function Curve({ title, laps, series, top, counts, format = (value) => va
   const dark = useDark();
   useEffect(() => {
     const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue(name).trim();
-    const axis = { stroke: colour("--faint"), font: "11px system-ui, sans-serif", grid: { stroke: colour("--hair"), width: 1 }, ticks: { show: false } };
+    const color = (name) => style.getPropertyValue(name).trim();
+    const axis = { stroke: color("--faint"), font: "11px system-ui, sans-serif", grid: { stroke: color("--hair"), width: 1 }, ticks: { show: false } };
     const whole = (_, found) => found.map((value) => (Number.isInteger(value) ? value : ""));
     const box = place.current;
     const width = () => Math.max(200, box.clientWidth);
@@ -171,10 +171,10 @@ export function Curve({ title, laps, series, top, counts, format = (value) => va
           { label: "lap" },
           ...series.map((each, number) => ({
             label: each.label,
-            stroke: colour(COLOURS[number % 4]),
-            fill: series.length === 1 ? colour("--line-fill") : undefined,
+            stroke: color(COLORS[number % 4]),
+            fill: series.length === 1 ? color("--line-fill") : undefined,
             width: 2,
-            points: { show: laps.length < 40, size: 6, fill: colour("--card") },
+            points: { show: laps.length < 40, size: 6, fill: color("--card") },
           })),
         ],
       },

@@ -70,7 +70,7 @@ export function Runs({ latest, go, admin }) {
       <h2 class="over" title=${title}>${by === "workspace" && title.startsWith("/") ? html`<bdi>${folderName(title)}</bdi> <span class="path"><bdi>${title}</bdi></span>` : title}</h2>
       <ul class="rows">${members.map((run) => html`<${Row} key=${run.run} run=${run} picked=${picked.includes(run.run)} onPick=${() => pick(run.run)} />`)}</ul>
     </section>`)}
-    ${next ? html`<p class="centre"><button onClick=${more}>Show more</button></p>` : null}
+    ${next ? html`<p class="center"><button onClick=${more}>Show more</button></p>` : null}
     ${picked.length ? html`<div class="tray" role="region" aria-label="Compare"><span>${several(picked.length, "run")} selected</span><button class="main" disabled=${picked.length < 2} onClick=${() => go(`#/compare/${picked.join(",")}`)}>Compare ${picked.length}</button><button onClick=${() => setPicked([])}>Clear</button></div>` : null}`;
 }
 

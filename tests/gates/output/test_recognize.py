@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import json
 
-from untilgreen.gates.output.recognise import TOOLS, errors_in, recognise
+from untilgreen.gates.output.recognize import TOOLS, errors_in, recognize
 from untilgreen.gates.output.tool_result import MOST_FINDINGS, NO_TESTS
 
 BAR, DASHES = "=" * 70, "-" * 70
@@ -118,12 +118,12 @@ PIECES = [
 
 @given(st.text())
 def test_any_text_is_read_without_an_error(text: str) -> None:
-    recognise(text)
+    recognize(text)
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=60).map("".join))
 def test_any_mixture_of_what_tools_print_gives_findings_that_fit_a_journal(text: str) -> None:
-    for seen in (recognise(text), errors_in(text)):
+    for seen in (recognize(text), errors_in(text)):
         if seen is not None:
             json.encode(seen)
             assert 0.0 <= seen.score <= 1.0
@@ -196,13 +196,13 @@ def test_any_mixture_of_what_tools_print_gives_findings_that_fit_a_journal(text:
 def test_a_megabyte_of_anything_is_no_trap(piece: str) -> None:
     began = time.process_time()
 
-    recognise(piece * (1_000_000 // len(piece)))
+    recognize(piece * (1_000_000 // len(piece)))
 
     assert time.process_time() - began < 20  # about a second on a slow machine; a trap takes minutes
 
 
 def test_no_more_findings_are_made_than_anybody_reads() -> None:
-    seen = recognise("\n".join(f"src/m{number}.c:1: error: gone" for number in range(MOST_FINDINGS + 10)))
+    seen = recognize("\n".join(f"src/m{number}.c:1: error: gone" for number in range(MOST_FINDINGS + 10)))
 
     assert seen is not None
     assert len(seen.findings) == MOST_FINDINGS
@@ -232,7 +232,7 @@ def test_no_more_findings_are_made_than_anybody_reads() -> None:
     ],
 )
 def test_talking_about_a_tool_is_not_being_it(text: str) -> None:
-    assert recognise(text) is None
+    assert recognize(text) is None
 
 
 def test_the_tool_that_complains_is_heard_before_the_one_that_does_not() -> None:
@@ -240,14 +240,14 @@ def test_the_tool_that_complains_is_heard_before_the_one_that_does_not() -> None
     block = f"{BAR}\nFAIL: test_x (m.C.test_x)\n{DASHES}\nAssertionError: no\n\n"
     failed = f"F\n{block}{DASHES}\nRan 1 test in 0.001s\n"
 
-    seen = recognise(passed + failed)
+    seen = recognize(passed + failed)
 
     assert seen is not None
     assert (seen.tool, [finding.id for finding in seen.findings]) == ("unittest", ["m.C.test_x"])
 
 
 def test_a_tool_that_ran_tests_outweighs_one_that_found_none() -> None:
-    seen = recognise(f"no tests ran in 0.01s\n...\n{DASHES}\nRan 3 tests in 0.001s\n\nOK\n")
+    seen = recognize(f"no tests ran in 0.01s\n...\n{DASHES}\nRan 3 tests in 0.001s\n\nOK\n")
 
     assert seen is not None
     assert (seen.tool, seen.no_tests, seen.passed) == ("unittest", False, 3)
@@ -289,7 +289,7 @@ LINTERS = frozenset({"tsc", "eslint", "ruff", "mypy", "gcc", "gradle", "coverage
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_the_smallest_output_of_each_tool_is_known(name: str) -> None:
-    seen = recognise(SMALLEST[name])
+    seen = recognize(SMALLEST[name])
 
     assert seen is not None
     assert (seen.tool, seen.no_tests) == (name, name not in LINTERS)
@@ -297,7 +297,7 @@ def test_the_smallest_output_of_each_tool_is_known(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in TOOLS if name not in LINTERS])
 def test_a_run_without_tests_says_so_in_its_finding(name: str) -> None:
-    seen = recognise(SMALLEST[name])
+    seen = recognize(SMALLEST[name])
 
     assert seen is not None
     assert [finding.id for finding in seen.findings] == [NO_TESTS]

@@ -9,7 +9,7 @@ from importlib.resources import files
 import msgspec
 from msgspec.structs import replace
 
-from untilgreen.core.learning.activation import learnt
+from untilgreen.core.learning.activation import learned
 from untilgreen.core.learning.course import Course
 from untilgreen.core.learning.estimate import OwnEstimate, Prior
 from untilgreen.core.strategies.adaptive import WORTH
@@ -17,7 +17,7 @@ from untilgreen.core.values.model import Plan
 from untilgreen.core.values.units import money
 
 MOST_RUNS = 200
-"""The newest runs of an agent that are learnt from: enough for two numbers, and agents change."""
+"""The newest runs of an agent that are learned from: enough for two numbers, and agents change."""
 
 
 @cache
@@ -26,7 +26,7 @@ def shared_prior() -> Prior:
     return msgspec.json.decode(files(__package__).joinpath("prior.json").read_bytes(), type=Prior)
 
 
-def with_learnt(plan: Plan, past: Mapping[str, Sequence[Course]]) -> Plan:
+def with_learned(plan: Plan, past: Mapping[str, Sequence[Course]]) -> Plan:
     """The plan with the prior and with what runs with its agents taught, by the agents' names in it."""
     worth = plan.strategy.options.get("worth", WORTH)
     own = {name: own_numbers(past[name], worth) for name in plan.agent_names() if name in past}
@@ -39,14 +39,14 @@ def with_learnt(plan: Plan, past: Mapping[str, Sequence[Course]]) -> Plan:
 
 
 def own_numbers(past: Sequence[Course], worth: float | str, prior: Prior | None = None) -> OwnEstimate:
-    """What was learnt from these runs, for a worth in laps or in money."""
+    """What was learned from these runs, for a worth in laps or in money."""
     recent = past[-MOST_RUNS:]
     laps = worth_in_laps(recent, worth)
     if laps is None:
         return OwnEstimate(
             runs=len(recent), why="what a lap costs is not known, so its worth in money can't be compared"
         )
-    return learnt(prior or shared_prior(), recent, laps)
+    return learned(prior or shared_prior(), recent, laps)
 
 
 def worth_in_laps(past: Sequence[Course], worth: float | str) -> float | None:

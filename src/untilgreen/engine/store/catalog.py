@@ -26,7 +26,7 @@ from untilgreen.journal.fsync import identity, read_regular
 if TYPE_CHECKING:
     from untilgreen.core.values.state import Lap, RunState
 
-NAME = "catalogue"
+NAME = "catalog"
 """Name of the file in the state directory; it can be removed safely."""
 
 _BARS = 12
@@ -46,7 +46,7 @@ class _Entry(Struct, array_like=True):
 _entries = msgspec.json.Decoder(dict[str, _Entry])
 
 
-class Catalogue:
+class Catalog:
     """The cached entries of one state directory."""
 
     def __init__(self, state_dir: Path) -> None:
@@ -162,7 +162,7 @@ def _status(lap: Lap | None, gate: str) -> str:
 def _mark(body: bytes) -> bytes:
     """The first line; another version may describe runs differently, so it starts from scratch."""
     digest = blake2b(body, digest_size=16).hexdigest()
-    return f"untilgreen {__version__} catalogue {digest}\n".encode()
+    return f"untilgreen {__version__} catalog {digest}\n".encode()
 
 
 def _read(path: Path) -> dict[str, _Entry]:

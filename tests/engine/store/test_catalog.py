@@ -13,7 +13,7 @@ import pytest
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.core.values.events import RunStarted
 from untilgreen.core.values.run_row import RunRow
-from untilgreen.engine.store import catalogue
+from untilgreen.engine.store import catalog
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.runs import Store
 from untilgreen.errors import JournalError
@@ -59,8 +59,8 @@ def aged(run: FolderRecord) -> FolderRecord:
 def rows(state: Path) -> dict[str, RunRow]:
     """As `list` does it."""
     store = Store(state)
-    found = {run.id: store.catalogue.row(run) for run in store.runs()}
-    store.catalogue.save()
+    found = {run.id: store.catalog.row(run) for run in store.runs()}
+    store.catalog.save()
     return found
 
 
@@ -85,10 +85,10 @@ def test_without_the_file_the_journals_tell_the_same(state: Path) -> None:
     for number in range(3):
         finished(state, "a - "[: 2 * number] + "-", NOW + number)
     first = rows(state)
-    (state / catalogue.NAME).unlink()
+    (state / catalog.NAME).unlink()
 
     assert rows(state) == first
-    assert (state / catalogue.NAME).exists()
+    assert (state / catalog.NAME).exists()
 
 
 def test_a_journal_that_grew_is_read_again(state: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_damaged_journal_is_looked_at_every_time(state: Path) -> None:
 def test_a_file_that_is_cut_or_changed_anywhere_is_made_anew(state: Path) -> None:
     finished(state)
     finished(state, at=NOW + 1)
-    first, path = rows(state), state / catalogue.NAME
+    first, path = rows(state), state / catalog.NAME
     whole = path.read_bytes()
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place])
@@ -150,7 +150,7 @@ def test_what_another_version_remembered_is_not_believed(state: Path) -> None:
     finished(state)
     run = finished(state, at=NOW + 1)
     rows(state)
-    path = state / catalogue.NAME
+    path = state / catalog.NAME
     path.write_bytes(path.read_bytes().replace(b"untilgreen ", b"untilgreen 0.", 1))
     scribbled(run)
 
@@ -176,12 +176,12 @@ def test_a_run_that_was_removed_is_forgotten(state: Path) -> None:
     Store(state).forget(gone)
 
     assert list(rows(state)) == [stays.id]
-    assert gone.id.encode() not in (state / catalogue.NAME).read_bytes()
+    assert gone.id.encode() not in (state / catalog.NAME).read_bytes()
 
 
 def test_where_nothing_can_be_remembered_the_journals_are_read(state: Path) -> None:
     run = finished(state)
-    (state / catalogue.NAME).mkdir(parents=True)
+    (state / catalog.NAME).mkdir(parents=True)
 
     assert rows(state)[run.id].status == "converged"
     assert [found.id for found in Store(state).runs(state.parent / "project")] == [run.id]
@@ -189,29 +189,29 @@ def test_where_nothing_can_be_remembered_the_journals_are_read(state: Path) -> N
 
 def test_a_writer_that_was_killed_is_in_nobodys_way_for_long(state: Path) -> None:
     finished(state)
-    draft = state / f".{catalogue.NAME}.draft"
+    draft = state / f".{catalog.NAME}.draft"
     draft.write_bytes(b"half")
     rows(state)
-    assert not (state / catalogue.NAME).exists(), "another process may be writing"
+    assert not (state / catalog.NAME).exists(), "another process may be writing"
     os.utime(draft, (NOW, NOW))
     rows(state)
 
-    assert (state / catalogue.NAME).exists()
+    assert (state / catalog.NAME).exists()
     assert not draft.exists()
 
 
 LIST = """
 import sys
 from pathlib import Path
-from untilgreen.engine.store import catalogue
+from untilgreen.engine.store import catalog
 from untilgreen.engine.store.runs import Store
 print("ready", flush=True)
 while True:
-    (Path(sys.argv[1]) / catalogue.NAME).unlink(missing_ok=True)
+    (Path(sys.argv[1]) / catalog.NAME).unlink(missing_ok=True)
     store = Store(Path(sys.argv[1]))
     for run in store.runs():
-        assert store.catalogue.row(run).status == "converged"
-    store.catalogue.save()
+        assert store.catalog.row(run).status == "converged"
+    store.catalog.save()
 """
 
 

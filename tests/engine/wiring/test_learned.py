@@ -5,7 +5,7 @@ import msgspec
 from untilgreen.core.learning.course import Course
 from untilgreen.core.learning.features import Features
 from untilgreen.core.values.model import PartSpec, Plan
-from untilgreen.engine.wiring.learnt import MOST_RUNS, own_numbers, shared_prior, with_learnt, worth_in_laps
+from untilgreen.engine.wiring.learned import MOST_RUNS, own_numbers, shared_prior, with_learned, worth_in_laps
 from untilgreen.engine.wiring.objects import objects_of, policy_of
 
 OLD = Features(moves=5, reply=1.0, outcome=1.0, distinct=0.1)
@@ -22,7 +22,7 @@ def test_the_shipped_prior_says_less_for_the_same_again() -> None:
 def test_a_plan_gets_the_prior_and_the_numbers_of_its_agents_and_can_be_read_again() -> None:
     plan = Plan(task="x", agents=(PartSpec(name="a"), PartSpec(name="b")), strategy=PartSpec(name="adaptive"))
 
-    planned = with_learnt(plan, {"a": [HOPELESS] * 40, "b": []})
+    planned = with_learned(plan, {"a": [HOPELESS] * 40, "b": []})
     kept = msgspec.json.decode(msgspec.json.encode(planned), type=Plan)
     strategy = policy_of(kept, objects_of(kept)).strategy
 

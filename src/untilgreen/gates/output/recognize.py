@@ -1,4 +1,4 @@
-"""Recognise a tool by the structure of its output; a new tool is one module and one row here."""
+"""Recognize a tool by the structure of its output; a new tool is one module and one row here."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _reader(place: str) -> Callable[[Any], ToolResult | None]:
 
 _PYTEST = ("===", "::", "%]", "ERROR", "FAILED", "PASSED", "conftest")
 _ENDS = ("ed in ", "error in ", "errors in ", "warning in ", "warnings in ", "ran in ", "rerun in ", ") in ")
-"""What stands before the time in the line that ends a session; one of them is in every such line."""
+"""What comes before the time in the line that ends a session; every such line has one of them."""
 
 TOOLS: Mapping[str, Tool] = {
     "pytest": Tool("pytest:read", (*_ENDS, *_PYTEST)),
@@ -84,17 +84,17 @@ DOCUMENTS: Mapping[str, Tool] = {
 """Tools whose output can be one JSON or XML document instead of lines."""
 
 
-def recognise(text: str) -> ToolResult | None:
+def recognize(text: str) -> ToolResult | None:
     """What the output reports: the first tool with findings, else the one that counts the most tests.
 
     Where no tool is known, findings about places in files are still findings.
     """
-    results = recognise_all(text)
+    results = recognize_all(text)
     return results[0] if results else None
 
 
-def recognise_all(text: str) -> tuple[ToolResult, ...]:
-    """What every tool in the output reports, as a command may run several; what `recognise` says comes first.
+def recognize_all(text: str) -> tuple[ToolResult, ...]:
+    """What every tool in the output reports, as a command may run several; what `recognize` says comes first.
 
     After it only tools that count, since lenient parsers would see findings in another tool's output.
     """
