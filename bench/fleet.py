@@ -114,7 +114,7 @@ class Stage:
         parents: dict[psutil.Process, int] = {}
         for each in [each for name in self.workers for each in self.processes(name)]:
             with suppress(psutil.Error):
-                if "untilgreen.fleet.preloaded" in " ".join(each.cmdline()):
+                if "untilgreen.fleet.fork_server" in " ".join(each.cmdline()):
                     parents[each] = each.ppid()
         loaded = {each.pid for each in parents}
         first = {each.pid for each, parent in parents.items() if parent not in loaded}

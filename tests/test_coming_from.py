@@ -16,7 +16,7 @@ from untilgreen.config.load import Request, load
 from untilgreen.config.spec.schema import described_keys
 from untilgreen.core.briefing.claims import claimed
 from untilgreen.core.values.model import Outcome, Plan, Promise
-from untilgreen.engine.session_plan import Wish
+from untilgreen.engine.session_plan import LoopRequest
 from untilgreen.engine.store.notes.session_notes import QUIET_SECONDS
 from untilgreen.engine.wiring.plan import plan_of
 from untilgreen.errors import ConfigError, UnknownPlugin
@@ -157,7 +157,7 @@ def _state_dir(_: Path) -> None:
 def _left(_: Path) -> None:
     assert QUIET_SECONDS == 2 * 3600
     has_flag("resume", "--take")
-    assert "take" in Wish.__struct_fields__
+    assert "take" in LoopRequest.__struct_fields__
 
 
 def _agents(at: Path) -> None:

@@ -44,6 +44,24 @@ PURE = {
 }
 
 # Built from pieces, so that this file does not find itself.
+BRITISH = re.compile(
+    b"|".join(
+        begin + rest
+        for begin, rest in (
+            (rb"(?i)\b(?:un)?recogni", rb"s"),
+            (rb"normali", rb"s"),
+            (rb"summari", rb"s"),
+            (rb"behav", rb"iour"),
+            (rb"col", rb"our"),
+            (rb"neighb", rb"our"),
+            (rb"hon", rb"our"),
+            (rb"lear", rb"nt\b"),
+            (rb"catalog", rb"ue"),
+            (rb"artef", rb"act"),
+            (rb"judg", rb"ement"),
+        )
+    )
+)
 TRACES = [b"/".join(pieces) for pieces in ([b"", b"work", b""], [b"..", b"shared"], [b"shared", b"data"])]
 
 
@@ -175,16 +193,29 @@ def test_every_task_has_a_parent() -> None:
     assert loose == []
 
 
-def test_no_file_mentions_the_machine_it_was_written_on() -> None:
+def tracked() -> Iterator[tuple[str, bytes]]:
+    """Every file that git tracks, by its path from the root, with its content."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("only a git checkout knows which files are tracked")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-    tracked = [ROOT / name.decode() for name in listed.split(b"\0") if name]
-    contents = {path: path.read_bytes() for path in tracked if path.is_file()}
+    names = [name.decode() for name in listed.split(b"\0") if name]
+    yield from ((name, (ROOT / name).read_bytes()) for name in names if (ROOT / name).is_file())
 
+
+def test_one_spelling_is_used_throughout() -> None:
+    """American, as in the tools that people compare us with; what others wrote stays as it is."""
+    ours = (".py", ".md", ".js", ".css", ".html", ".toml", ".sql")
+    found = [
+        f"{name}: {word.group().decode()}"
+        for name, content in tracked()
+        if name.endswith(ours) and "/vendor/" not in name and not name.startswith("tests/seeds/")
+        for word in BRITISH.finditer(content)
+    ]
+
+    assert found == []
+
+
+def test_no_file_mentions_the_machine_it_was_written_on() -> None:
     assert {
-        f"{path.relative_to(ROOT)}: {trace.decode()}"
-        for path, content in contents.items()
-        for trace in TRACES
-        if trace in content
+        f"{name}: {trace.decode()}" for name, content in tracked() for trace in TRACES if trace in content
     } == set()

@@ -21,7 +21,7 @@ import untilgreen
 from untilgreen.backtest.parallel import cores
 from untilgreen.backtest.playing import beginning, lap_of
 from untilgreen.backtest.trajectories import lines, parse
-from untilgreen.core.scoring.measure import close
+from untilgreen.core.scoring.measure import close_lap
 from untilgreen.core.values.state import Lap, Open
 
 _INTERCODE = re.compile(r"ic_[a-z]+_(?:multiturn_)?(?P<model>.+?)_\d+_turns.*__(?P<task>\w+)")
@@ -104,5 +104,5 @@ def _kept(line: tuple[bytes, int, str]) -> bytes:
 def _measured(laps: Sequence[Open]) -> tuple[Lap, ...]:
     state = beginning("kept")
     for lap in laps:
-        state = close(state, lap)
+        state = close_lap(state, lap)
     return state.laps

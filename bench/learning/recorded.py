@@ -21,7 +21,7 @@ from untilgreen.core.defaults import default_detectors
 from untilgreen.core.learning.course import Course, end_with
 from untilgreen.core.learning.features import features
 from untilgreen.core.loop.decide import signals_after
-from untilgreen.core.scoring.measure import close
+from untilgreen.core.scoring.measure import close_lap
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.values.rules import stuck
 
@@ -82,7 +82,7 @@ def _played(path: Path) -> Iterator[Recorded]:
             continue
         state, first, seen = beginning(run.id), None, []
         for place, step in enumerate(run.steps):
-            state = close(state, lap_of(step, place + 1))
+            state = close_lap(state, lap_of(step, place + 1))
             seen.append(features(state.laps))
             if first is None and stuck(signals_after(state, detectors)):
                 first = place + 1

@@ -25,7 +25,7 @@ from untilgreen.backtest.trajectories import Step
 from untilgreen.core.learning.activation import end_by, learned
 from untilgreen.core.learning.course import Course
 from untilgreen.core.learning.estimate import OwnEstimate, Prior
-from untilgreen.core.scoring.measure import close
+from untilgreen.core.scoring.measure import close_lap
 from untilgreen.core.strategies.adaptive import Adaptive, explores
 from untilgreen.engine.wiring.learned import MOST_RUNS, shared_prior
 
@@ -142,7 +142,7 @@ def _milliseconds(laps: int, size: int) -> float:
     for number in range(1, laps + 1):
         said, printed = (" ".join(draw.choices(words, k=size)) for _ in range(2))
         step = Step(action=said, observation=printed)
-        state = close(state, lap_of(step, number, "agent"))
+        state = close_lap(state, lap_of(step, number, "agent"))
     strategy = Adaptive(prior=shared_prior(), own={"agent": OwnEstimate(active=True)})
     started = process_time()
     for _ in range(200):

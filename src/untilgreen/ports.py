@@ -358,7 +358,7 @@ class Record(Protocol):
     async def wake(self) -> None:
         """If nobody drives, make sure that the commands in the inbox are taken."""
 
-    async def stir(self, seconds: float) -> None:
+    async def wait_for_news(self, seconds: float) -> None:
         """Return when something may have happened to the run, or after this many seconds."""
 
     async def keep(self, name: str, path: Path) -> None:

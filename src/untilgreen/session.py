@@ -18,7 +18,7 @@ import anyio
 
 from untilgreen.engine import session_loop
 from untilgreen.engine.session_loop import SessionRun
-from untilgreen.engine.session_plan import Wish
+from untilgreen.engine.session_plan import LoopRequest
 from untilgreen.engine.store.runs import Store
 from untilgreen.surfaces.hook.session_line import line_of
 from untilgreen.surfaces.json.lines import SessionLine as SessionState
@@ -42,7 +42,7 @@ def start(
     state_dir: Path | None = None,
 ) -> str:
     """Start a loop and return the brief for the session; raises `UserError` if it can't start."""
-    wish = Wish(
+    wish = LoopRequest(
         session=session,
         agent=agent,
         task=prompt,

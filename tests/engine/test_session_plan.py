@@ -10,7 +10,7 @@ from untilgreen.config.load import Request, load
 from untilgreen.config.trust_request import demand_of
 from untilgreen.core.strategies.ralph import Ralph
 from untilgreen.core.values.model import Plan
-from untilgreen.engine.session_plan import SessionPlan, Wish, session_plan
+from untilgreen.engine.session_plan import LoopRequest, SessionPlan, session_plan
 from untilgreen.engine.store.notes.trust_book import TrustBook
 from untilgreen.engine.store.runs import Store
 
@@ -28,7 +28,7 @@ def planned(tmp_path: Path) -> Any:
         assert demand is not None
         TrustBook(store).remember(demand, 0.0)
         return session_plan(
-            Wish(session="id-1", agent="claude", task="make it ok", directory=tmp_path, **wish), store
+            LoopRequest(session="id-1", agent="claude", task="make it ok", directory=tmp_path, **wish), store
         )
 
     return make

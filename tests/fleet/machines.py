@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from tests.fleet import line
 
-WORKER, DRIVER, AGENT = "untilgreen worker", "untilgreen.fleet.preloaded", "scripted_agent.py"
+WORKER, DRIVER, AGENT = "untilgreen worker", "untilgreen.fleet.fork_server", "scripted_agent.py"
 """How the processes of a machine are called."""
 _APART = ["unshare", "--net", "--pid", "--uts", "--mount", "--fork", "--mount-proc", "--kill-child=SIGKILL"]
 

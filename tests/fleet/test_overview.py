@@ -20,7 +20,7 @@ from untilgreen.fleet.client import Fleet
 from untilgreen.fleet.overview import overview
 from untilgreen.fleet.servers import Temporal
 from untilgreen.fleet.temporal.orders import Identity, queue_of
-from untilgreen.surfaces.text.fleet_overview import told
+from untilgreen.surfaces.text.fleet_overview import fleet_lines
 from untilgreen.surfaces.web.application import application
 from untilgreen.surfaces.web.backend import opened
 
@@ -86,7 +86,7 @@ async def test_a_takeover_says_from_whom_to_whom(fleet: Fleet, bench: FleetBench
     assert takeover.before.startswith(f"{first.name}-")
     others = [each.name for each in bench.machines.values() if each is not first]  # of other tests, too
     assert takeover.after.rpartition("-")[0] in others
-    assert f"{record.id} from {takeover.before} to {takeover.after}" in "\n".join(told(found))
+    assert f"{record.id} from {takeover.before} to {takeover.after}" in "\n".join(fleet_lines(found))
     assert record.id not in [each.run for each in found.driven]
 
 

@@ -369,7 +369,7 @@ TARGETS: dict[str, Target] = {
     "flags": Target("surfaces/hook/slash_commands.py", of_text(slash_commands.parse), (UserError,)),
     "settings": Target("surfaces/install/file_edits.py", settings, (UserError,)),
     "inbox": Target("engine/store/inbox.py", of_file(inbox._opened), (), (), LETTERS),
-    "lock": Target("engine/store/lock.py", of_file(lock._introduced, "lock"), (), (), HALVES),
+    "lock": Target("engine/store/lock.py", of_file(lock._named_owner, "lock"), (), (), HALVES),
     "sessions": Target("engine/store/notes/session_notes.py", of_file(session_notes._read), (), (), HALVES),
     "catalog": Target("engine/store/catalog.py", cataloged),
     "note": Target("process/tree_note.py", of_file(tree_note.read_note), (), (), HALVES),

@@ -11,9 +11,9 @@ from tests.workspace.helpers import commit, contents, git, put_in_front_of_git, 
 from untilgreen.core.values.model import Change
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.workspace.export import Exporter
+from untilgreen.workspace.file_stamps import FRESH_NANOSECONDS
 from untilgreen.workspace.git.private_index import LARGE, NOTEWORTHY
 from untilgreen.workspace.git_workspace import GitWorkspace
-from untilgreen.workspace.unchanged import FRESH_NANOSECONDS
 
 OURS = (".git/objects/", ".git/refs/untilgreen/")
 

@@ -16,7 +16,7 @@ from untilgreen.backtest.strategies import Candidate, Past, Replayed, replay
 from untilgreen.backtest.trajectories import Trajectory, lines, parse
 from untilgreen.core.learning.course import Course, course_of
 from untilgreen.core.learning.estimate import OwnEstimate
-from untilgreen.core.scoring.measure import close
+from untilgreen.core.scoring.measure import close_lap
 from untilgreen.core.strategies.adaptive import Adaptive
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.values.rules import Detector
@@ -86,5 +86,5 @@ def _course(run: Trajectory, stop: int | None) -> Course:
     seen = len(run.steps) if stop is None else stop + 1
     state = beginning(run.id)
     for place in range(seen):
-        state = close(state, lap_of(run.steps[place], place + 1, run.agent))
+        state = close_lap(state, lap_of(run.steps[place], place + 1, run.agent))
     return course_of(state, Hybrid(), green=bool(run.success) and seen == len(run.steps))

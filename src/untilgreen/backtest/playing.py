@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from untilgreen.backtest.trajectories import Step, Trajectory
 from untilgreen.core.briefing.excerpt import EXCERPT_BYTES, kept_reply, kept_verdict, trim
 from untilgreen.core.loop.decide import signals_after
-from untilgreen.core.scoring.measure import close
+from untilgreen.core.scoring.measure import close_lap
 from untilgreen.core.values.decision import Finish
 from untilgreen.core.values.fingerprint import output_fingerprint
 from untilgreen.core.values.model import GateSpec, Plan, Reply, Verdict
@@ -69,7 +69,7 @@ def first_end(
     """The first of these places after which the run is ended; later laps are not looked at."""
     state = beginning(name)
     for place in places:
-        state = close(state, lap(place))
+        state = close_lap(state, lap(place))
         signals = signals_after(state, detectors)
         seen = replace(state.laps[-1], signals=signals)
         state = replace(state, laps=(*state.laps[:-1], seen))

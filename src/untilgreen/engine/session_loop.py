@@ -26,7 +26,7 @@ from untilgreen.engine.driving.drive import DriveOptions, drive
 from untilgreen.engine.driving.start import start
 from untilgreen.engine.loop.seat import in_session
 from untilgreen.engine.operations.prune import discard
-from untilgreen.engine.session_plan import Wish, session_plan
+from untilgreen.engine.session_plan import LoopRequest, session_plan
 from untilgreen.engine.store import lock
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.notes import session_notes
@@ -61,7 +61,7 @@ class SessionRun(Struct, frozen=True, kw_only=True):
         return compose(replace(self.state, notes_told=lap.notes_from))
 
 
-async def begin(wish: Wish, store: Store, *, seconds: float | None = None) -> SessionRun:
+async def begin(wish: LoopRequest, store: Store, *, seconds: float | None = None) -> SessionRun:
     """Start a run in a session and offer its first brief."""
     if not wish.session.strip():
         raise UserError("A loop belongs to a session, and none was named. Name it with --session ID.")
@@ -265,7 +265,7 @@ def _over(session_run: SessionRun | None) -> bool:
     return session_run is None or session_run.state.outcome is not None
 
 
-async def _free_directory(wish: Wish, store: Store, known: Known) -> None:
+async def _free_directory(wish: LoopRequest, store: Store, known: Known) -> None:
     """Another session that works here keeps the directory, unless it is abandoned or a person takes over."""
     repository = await known.repositories.find(wish.directory)
     top = repository.top if repository else wish.directory
@@ -278,7 +278,7 @@ async def _free_directory(wish: Wish, store: Store, known: Known) -> None:
         await sending.deliver(store.record(note.run), Take(at=time()))
 
 
-async def _make_room(wish: Wish, store: Store) -> None:
+async def _make_room(wish: LoopRequest, store: Store) -> None:
     """A session can have one run: an open one is an error, unless it is to be replaced."""
     before = await found(store, wish.session)
     if before is None or _over(before):

@@ -25,7 +25,7 @@ DESCRIPTION = "description"
 """The label for a session's description."""
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class LoopRequest(Struct, frozen=True, kw_only=True):
     """What the start of a loop in a session asks for."""
 
     session: str
@@ -53,7 +53,7 @@ class SessionPlan(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-def session_plan(wish: Wish, store: Store) -> SessionPlan:
+def session_plan(wish: LoopRequest, store: Store) -> SessionPlan:
     """The spec of the directory as it applies in a session: in place, and the files stay."""
     loaded = _loaded(wish)
     objects = objects_for(loaded)
@@ -75,7 +75,7 @@ def session_plan(wish: Wish, store: Store) -> SessionPlan:
     return SessionPlan(plan=plan, objects=objects, warnings=warnings)
 
 
-def _loaded(wish: Wish) -> Loaded:
+def _loaded(wish: LoopRequest) -> Loaded:
     """In order of precedence: the start, `[session]`, the rest of the spec, the defaults."""
     flags: dict[str, Any] = {"agents": [wish.agent], "workspace": {"mode": "in-place"}}
     if wish.gates:

@@ -19,7 +19,7 @@ from temporalio.worker import PollerBehaviorSimpleMaximum, Worker
 
 from untilgreen.errors import RunGone, UntilgreenError, UserError
 from untilgreen.fleet.driver import ELSEWHERE, UNFIT
-from untilgreen.fleet.preloaded import Preloaded
+from untilgreen.fleet.fork_server import ForkServer
 from untilgreen.fleet.runs.premises import Machine
 from untilgreen.fleet.runs.records import PostgresRecords
 from untilgreen.fleet.temporal.connection import connect
@@ -69,17 +69,17 @@ class Supervisor:
 
     def __init__(self, options: WorkerOptions) -> None:
         self._options = options
-        self._preloaded = Preloaded()
+        self._fork_server = ForkServer()
 
     def close(self) -> None:
         """Start no more drivers."""
-        self._preloaded.close()
+        self._fork_server.close()
 
     @activity.defn(name="drive")
     async def drive(self, order: Order) -> Rest:
         """Drive a run until it rests."""
         token = (order.generation, order.drive, activity.info().attempt)
-        write, read = self._preloaded.start(
+        write, read = self._fork_server.start(
             {
                 "order": asdict(order),
                 "token": token,

@@ -3,7 +3,7 @@
 messages     Which events are worth a message, and its text; pure, so a restart sends nothing twice.
 bell         The terminal's bell, for when you are in another window.
 command      Run a command for each message, with the message as JSON on stdin and in variables.
-outside      What notifiers may use of the environment: they run outside the sandbox.
+environment  What notifiers may use of the environment: they run outside the sandbox.
 desktop      A desktop notification, with the system's own tools.
 webhook      Post each message as JSON to an address: Slack, Mattermost, ntfy, or your own server.
 apprise      Slack, Telegram, Discord, mail, ntfy and a hundred more, through Apprise: the extra `notify`.

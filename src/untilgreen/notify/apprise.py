@@ -11,8 +11,8 @@ from untilgreen.core.values.events import Event
 from untilgreen.core.values.option_checks import about
 from untilgreen.core.values.state import RunState
 from untilgreen.errors import ConfigError, UntilgreenError
+from untilgreen.notify.environment import VARIABLE, expanded
 from untilgreen.notify.messages import USUAL, News, Wanted, known, news
-from untilgreen.notify.outside import VARIABLE, expanded
 
 if TYPE_CHECKING:
     from apprise import Apprise as Sender

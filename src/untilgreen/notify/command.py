@@ -14,8 +14,8 @@ from untilgreen.core.values.option_checks import about
 from untilgreen.core.values.state import RunState
 from untilgreen.core.values.units import duration
 from untilgreen.errors import ConfigError, UntilgreenError
+from untilgreen.notify.environment import path_for
 from untilgreen.notify.messages import USUAL, News, Wanted, known, news
-from untilgreen.notify.outside import path_for
 from untilgreen.process.run import run
 from untilgreen.process.start import shell
 

@@ -12,8 +12,8 @@ import anyio
 from untilgreen.core.values.events import Event
 from untilgreen.core.values.state import RunState
 from untilgreen.errors import UntilgreenError
+from untilgreen.notify.environment import path_for
 from untilgreen.notify.messages import USUAL, News, Wanted, known, news
-from untilgreen.notify.outside import path_for
 from untilgreen.process.run import run
 
 SECONDS = 10.0

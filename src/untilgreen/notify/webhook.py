@@ -19,8 +19,8 @@ from untilgreen.core.values.option_checks import about
 from untilgreen.core.values.state import RunState
 from untilgreen.core.values.units import duration
 from untilgreen.errors import ConfigError, UntilgreenError
+from untilgreen.notify.environment import VARIABLE, expanded
 from untilgreen.notify.messages import USUAL, Wanted, known, news
-from untilgreen.notify.outside import VARIABLE, expanded
 
 TRIES = 3
 PAUSE_SECONDS = 1.0

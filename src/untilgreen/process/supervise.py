@@ -14,7 +14,7 @@ from untilgreen.process.start import Child
 from untilgreen.process.talk import Talk
 from untilgreen.process.tree import Ended
 
-FAREWELL_SECONDS = 3.0
+EXIT_SECONDS = 3.0
 """How long a child that we talk to may take to exit once its input has ended."""
 _DRAIN_SECONDS = 5.0
 """How long to wait for the last output of a dead process tree."""
@@ -100,7 +100,7 @@ class Supervisor:
 
     async def _clear_up(self) -> None:
         if self._conversation is not None:
-            await self._say_goodbye(self._conversation)
+            await self._ask_to_exit(self._conversation)
         if self.finished:
             with move_on_after(self.linger):
                 await self._streams_end()
@@ -113,11 +113,11 @@ class Supervisor:
         for stream in self.streams:
             stream.stop()
 
-    async def _say_goodbye(self, conversation: Conversation) -> None:
+    async def _ask_to_exit(self, conversation: Conversation) -> None:
         """A child that we talk to is asked to exit before it is killed."""
         if not self.finished:
-            conversation.talk.farewell()
-            with move_on_after(FAREWELL_SECONDS):
+            conversation.talk.last_message()
+            with move_on_after(EXIT_SECONDS):
                 await self.child.process.wait()
         conversation.stop()
 

@@ -28,7 +28,7 @@ class Talk:
         self._closed = True
         self._changed.set()
 
-    def farewell(self) -> None:
+    def last_message(self) -> None:
         """Send the last message and end the input."""
         if self.on_cancel is not None:
             self.on_cancel()

@@ -124,7 +124,7 @@ class Tree:
             if not alive:
                 break
             asked.update(alive)
-            for seen in self._polite(alive):
+            for seen in self._targets(alive):
                 send(seen, signum)
                 if _CONTINUE is not None:  # a stopped process can't react before it continues
                     send(seen, _CONTINUE)
@@ -132,7 +132,7 @@ class Tree:
                 await self._gone()
         return await self.kill(asked)
 
-    def _polite(self, alive: Collection[Seen]) -> list[Seen]:
+    def _targets(self, alive: Collection[Seen]) -> list[Seen]:
         """Whom to signal: a sandbox ends by itself after its last process."""
         inside = [seen for seen in alive if seen.pid != self.trace.pid]
         return inside if self.trace.walled and inside else list(alive)

@@ -143,27 +143,27 @@ async def _shows_activity(make: Make) -> None:
         assert [each.activity.text for each in first] == ["reading", "a.py"], f"A lap showed {first}."
         record.show(ShownActivity(at=9.0, lap=3, activity=Activity(kind="text", text="done")))
         while not (rest := (await other.activity(3, offset=offset))[0]):
-            await record.stir(0.1)
+            await record.wait_for_news(0.1)
         assert [each.activity.text for each in rest] == ["done"], f"From an offset on there is {rest}."
         assert (await other.activity(4))[0] == [], "Another lap shows the activity of this one."
 
 
 async def _eventually(record: Record) -> ShownActivity:
     while (seen := await record.shown()) is None or seen.activity.text != "a.py":
-        await record.stir(0.1)
+        await record.wait_for_news(0.1)
     return seen
 
 
 async def _tells_everybody(make: Make) -> None:
-    """`stir` returns when a command arrives, and no later than it was told to."""
+    """`wait_for_news` returns when a command arrives, and no later than it was told to."""
     record, sender = make(), make()
     async with record.hold(_driver("h", 7)):
         begun = anyio.current_time()
-        await record.stir(0.1)
+        await record.wait_for_news(0.1)
         assert anyio.current_time() - begun < 5.0, "Waiting for news takes longer than was asked for."
         letter = await sender.send(Pause(at=5.0, by="me"))
         while not list(await record.arrived()):
-            await record.stir(1.0)
+            await record.wait_for_news(1.0)
         await record.answered(letter, "")
 
 

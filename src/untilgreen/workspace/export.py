@@ -11,8 +11,8 @@ from pathlib import Path
 
 from untilgreen.core.values.model import Change
 from untilgreen.workspace.git.command import Git, shown, split
-from untilgreen.workspace.git.genuine import check_all, check_trees, check_written, content_of
 from untilgreen.workspace.git.index_seed import submodules
+from untilgreen.workspace.git.object_check import check_all, check_trees, check_written, content_of
 from untilgreen.workspace.git.private_index import ABSENT, Difference, Index, differences
 from untilgreen.workspace.git_workspace import GitWorkspace
 

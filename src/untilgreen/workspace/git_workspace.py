@@ -11,6 +11,7 @@ from untilgreen.core.values.model import Change
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.ports import Restoration
 from untilgreen.regex import regex
+from untilgreen.workspace.file_stamps import Stamps, stamps
 from untilgreen.workspace.git.command import Git, GitFailed, shown
 from untilgreen.workspace.git.gc_guard import GcWatch, check_whole, tell_nobody
 from untilgreen.workspace.git.index_seed import seed, submodules
@@ -19,7 +20,6 @@ from untilgreen.workspace.git.private_repository import PrivateRepository
 from untilgreen.workspace.git.repository import Repository, find_repository
 from untilgreen.workspace.in_place import InPlace
 from untilgreen.workspace.restore import Intent, Intents, Restoring
-from untilgreen.workspace.unchanged import View, view
 
 DIFF = (
     *("diff-tree", "-r", "-p", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames"),
@@ -65,7 +65,7 @@ class GitWorkspace:
         self._private_repository: PrivateRepository | None = None
         self._tree: tuple[tuple[int, ...], str] | None = None
         """The tree written last, and the mark of the index at that time."""
-        self._still: tuple[View, tuple[int, ...]] | None = None
+        self._still: tuple[Stamps, tuple[int, ...]] | None = None
         """The file times before git last looked, and the mark of the index after it."""
         self._whole: str | None = None
         """The last tree that has a ref and was found complete."""
@@ -223,7 +223,7 @@ class GitWorkspace:
     async def _look(self, private: PrivateRepository, git: Git) -> str:
         """The tree of what is on disk; if nothing changed, it is known without writing it."""
         index = Index(git, private.index, self.max_file)
-        seen = view(os.fsencode(private.repository.top))
+        seen = stamps(os.fsencode(private.repository.top))
         if seen is not None and self._tree is not None and self._still == (seen, index.mark()):
             return self._tree[1]
         await seed(private, git)

@@ -17,7 +17,7 @@ import anyio
 import psutil
 import pytest
 
-from untilgreen.engine.store.lock import borrow, hold, hold_when_free, owner, this_process
+from untilgreen.engine.store.lock import hold, hold_briefly, hold_when_free, owner, this_process
 from untilgreen.errors import JournalError, JournalLocked, RunGone
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes are those of POSIX")
@@ -260,7 +260,7 @@ async def test_a_run_that_is_removed_while_its_lock_is_waited_for_is_not_driven(
                 pass
 
     async with anyio.create_task_group() as group:
-        with borrow(folder / "lock", run="abc"):
+        with hold_briefly(folder / "lock", run="abc"):
             group.start_soon(drive)
             await anyio.wait_all_tasks_blocked()
             folder.rename(tmp_path / "gone")
@@ -277,7 +277,7 @@ def test_who_only_leaves_a_word_is_no_driver_and_is_waited_for(path: Path) -> No
 
     async def both() -> None:
         async with anyio.create_task_group() as group:
-            with borrow(path, run="abc"):
+            with hold_briefly(path, run="abc"):
                 assert owner(path) is None
                 group.start_soon(drive)
                 await anyio.wait_all_tasks_blocked()
@@ -296,7 +296,7 @@ def test_a_driver_is_not_waited_for(path: Path) -> None:
     with another_driver(path) as (driver, _):
         with pytest.raises(JournalLocked, match=f"process {driver.pid} "):
             anyio.run(drive)
-        with pytest.raises(JournalLocked, match=f"process {driver.pid} "), borrow(path, run="abc"):
+        with pytest.raises(JournalLocked, match=f"process {driver.pid} "), hold_briefly(path, run="abc"):
             raise AssertionError("it is driven")
 
         assert owner(path) is not None

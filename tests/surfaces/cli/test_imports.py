@@ -14,7 +14,7 @@ HEAVY = ("psutil", "tomlkit", "junitparser", "importlib.metadata", "subprocess")
     [
         ("list", (*DRIVING, *HEAVY, "asyncio", "untilgreen.workspace.git")),
         ("show", (*DRIVING, *HEAVY, "untilgreen.workspace.git")),
-        ("arrivals", (*DRIVING, *HEAVY, "untilgreen.workspace.git")),
+        ("control", (*DRIVING, *HEAVY, "untilgreen.workspace.git")),
         (
             "run",
             ("psutil", "junitparser", "untilgreen.gates.output.parsers.pytest", "untilgreen.surfaces.web"),

@@ -20,7 +20,7 @@ FIRST_STOP = 2
 """The earliest lap after which a run can end."""
 _PARTS = 5
 """Each fifth of the runs is judged by numbers from the others, so that no run is judged by its own data."""
-_SPARE = 1.0
+_STANDARD_ERRORS = 1.0
 """Standard errors by which a replay has to beat `hybrid`'s, so that luck is rarely enough."""
 _Z = 1.959964
 
@@ -53,7 +53,7 @@ def learned(prior: Prior, courses: Sequence[Course], worth: float) -> OwnEstimat
     if again.gain < 0:
         return replace(own, why=f"{last} it would have been {-again.gain:.2f} laps a run worse")
     won = f"{last} it would have been {again.gain:.2f} laps a run better"
-    if again.gain < _SPARE * again.error:
+    if again.gain < _STANDARD_ERRORS * again.error:
         return replace(own, why=f"{won}, which may be chance")
     return replace(own, active=True, why=won)
 

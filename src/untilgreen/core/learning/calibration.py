@@ -14,7 +14,7 @@ EDGES = (0.02, 0.05, 0.15, 0.5)
 """The boundaries between classes of chances."""
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class CalibrationClass(Struct, frozen=True, kw_only=True):
     """The laps whose chance was between two boundaries."""
 
     laps: int
@@ -24,7 +24,7 @@ class Said(Struct, frozen=True, kw_only=True):
     """The share of them that were followed by a green lap."""
 
 
-def calibration(prior: Prior, courses: Sequence[Course]) -> tuple[Said, ...]:
+def calibration(prior: Prior, courses: Sequence[Course]) -> tuple[CalibrationClass, ...]:
     """The classes that have laps, from unlikely to likely; each run is judged by the others."""
     classes: list[list[tuple[float, bool]]] = [[] for _ in range(len(EDGES) + 1)]
     for course, own in by_the_others(prior, courses):
@@ -32,7 +32,7 @@ def calibration(prior: Prior, courses: Sequence[Course]) -> tuple[Said, ...]:
             said = chance(own, lesson.logit).mean
             classes[sum(said >= edge for edge in EDGES)].append((said, lesson.green))
     return tuple(
-        Said(
+        CalibrationClass(
             laps=len(laps),
             said=sum(said for said, _ in laps) / len(laps),
             was=sum(green for _, green in laps) / len(laps),

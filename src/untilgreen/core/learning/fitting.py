@@ -18,35 +18,35 @@ _SETTLED = 1e-8
 def fitted(prior: Prior, told: Sequence[Lesson]) -> OwnEstimate:
     """The most likely intercept and slope, and how sure they are."""
     intercept, slope = 0.0, 1.0
-    best = _doubt(prior, told, intercept, slope)
+    best = _loss(prior, told, intercept, slope)
     steps = _MOST_STEPS
-    while steps and (step := _shorter_until_better(prior, told, (intercept, slope), best)):
+    while steps and (step := _damped_step(prior, told, (intercept, slope), best)):
         intercept, slope, best = step
         steps -= 1
     return OwnEstimate(
         intercept=intercept,
         slope=slope,
-        covariance=_bend(prior, told, intercept, slope).covariance(),
+        covariance=_curvature(prior, told, intercept, slope).covariance(),
         laps=len(told),
     )
 
 
-def _shorter_until_better(
-    prior: Prior, told: Sequence[Lesson], at: tuple[float, float], doubt: float
+def _damped_step(
+    prior: Prior, told: Sequence[Lesson], at: tuple[float, float], loss: float
 ) -> tuple[float, float, float] | None:
     """The next point and its loss; None if no step reduces the loss."""
-    aside, along = _bend(prior, told, *at).step()
+    aside, along = _curvature(prior, told, *at).step()
     size = hypot(aside, along)
     scale = min(1.0, _LONGEST_STEP / size) if size else 0.0
     while scale * size > _SETTLED:
         there = at[0] + scale * aside, at[1] + scale * along
-        if (less := _doubt(prior, told, *there)) <= doubt:
+        if (less := _loss(prior, told, *there)) <= loss:
             return *there, less
         scale /= 2
     return None
 
 
-class _Bend(NamedTuple):
+class _Curvature(NamedTuple):
     """The gradient of the loss (`down_*`) and its curvature."""
 
     down_intercept: float
@@ -67,7 +67,7 @@ class _Bend(NamedTuple):
         )
 
 
-def _bend(prior: Prior, told: Sequence[Lesson], intercept: float, slope: float) -> _Bend:
+def _curvature(prior: Prior, told: Sequence[Lesson], intercept: float, slope: float) -> _Curvature:
     tight, tighter = prior.intercept_sd**-2, prior.slope_sd**-2
     down, tilt = -tight * intercept, -tighter * (slope - 1)
     both, mixed, slopes = tight, 0.0, tighter
@@ -76,20 +76,20 @@ def _bend(prior: Prior, told: Sequence[Lesson], intercept: float, slope: float) 
         off, curve = weight * (green - said), weight * said * (1 - said)
         down, tilt = down + off, tilt + off * logit
         both, mixed, slopes = both + curve, mixed + curve * logit, slopes + curve * logit * logit
-    return _Bend(down, tilt, both, mixed, slopes)
+    return _Curvature(down, tilt, both, mixed, slopes)
 
 
-def _doubt(prior: Prior, told: Sequence[Lesson], intercept: float, slope: float) -> float:
+def _loss(prior: Prior, told: Sequence[Lesson], intercept: float, slope: float) -> float:
     """The loss: minus the log-likelihood of these numbers."""
     far = (intercept / prior.intercept_sd) ** 2 + ((slope - 1) / prior.slope_sd) ** 2
     return far / 2 + sum(
-        weight * _surprise(-logit if green else logit)
+        weight * _softplus(-logit if green else logit)
         for logit, green, weight in (
             (intercept + slope * logit, green, weight) for logit, green, weight in told
         )
     )
 
 
-def _surprise(logit: float) -> float:
+def _softplus(logit: float) -> float:
     """log(1 + e^x), without overflow."""
     return max(logit, 0.0) + log1p(exp(-abs(logit)))

@@ -17,7 +17,7 @@ from untilgreen.core.loop.red_gates import (
     unproved,
 )
 from untilgreen.core.scoring.gate_health import health_by_gate, health_in_words, unrunnable
-from untilgreen.core.scoring.measure import close, judged
+from untilgreen.core.scoring.measure import close_lap, judged
 from untilgreen.core.scoring.same_outcome import getting_fewer, signature_of
 from untilgreen.core.values.decision import ACCEPT, ADDED, CONTINUE, STOP, Ask, Continue, Decision, Finish
 from untilgreen.core.values.events import AgentSwitched, Decided, Event, Halted, LapVoided, Paused
@@ -52,7 +52,7 @@ def decide(state: RunState, policy: Policy, at: float) -> Event:
     if lap.reply is not None and lap.reply.error in ("auth", *BACKOFF):
         return _not_a_lap(state, policy, lap, at)
     at = max(at, state.now)
-    seen = close(replace(state, now=at, elapsed=state.elapsed + at - state.now), lap)
+    seen = close_lap(replace(state, now=at, elapsed=state.elapsed + at - state.now), lap)
     if lap.number == 0:
         return Decided(at=at, lap=0, decision=_baseline(seen))
     if lap.interrupted and not seen.laps[-1].green:
@@ -224,7 +224,8 @@ def _unclaimed(state: RunState) -> bool:
         and promise is not None
         and laps[-1].number >= promise.min
         and all(
-            lap.awaiting_claim and not lap.claim and not lap.moved and _all_heard(state, lap) for lap in laps
+            lap.awaiting_claim and not lap.claim and not lap.moved and _every_judging_gate_passed(state, lap)
+            for lap in laps
         )
     )
 
@@ -234,7 +235,7 @@ def _settled(state: RunState, policy: Policy, finish: Finish) -> Finish:
     if finish.outcome not in (Outcome.EXHAUSTED, Outcome.STUCK):
         return finish
     last = state.laps[-1] if state.laps else None
-    if last is not None and last.awaiting_claim and _all_heard(state, last):
+    if last is not None and last.awaiting_claim and _every_judging_gate_passed(state, last):
         return Finish(
             outcome=Outcome.ACCEPTED,
             reason=f"all gates are green, but the agent never gave the promise; {finish.reason}",
@@ -246,7 +247,7 @@ def _settled(state: RunState, policy: Policy, finish: Finish) -> Finish:
     return finish
 
 
-def _all_heard(state: RunState, last: Lap) -> bool:
+def _every_judging_gate_passed(state: RunState, last: Lap) -> bool:
     """Whether gates judge the work and all of them passed, including those that wait for the claim."""
     heard = [last.verdicts.get(gate.name) for gate in judged(state.plan)]
     return bool(heard) and all(verdict is not None and verdict.status == "pass" for verdict in heard)

@@ -8,7 +8,7 @@ from typing import TypeVar, assert_never
 from msgspec.structs import replace
 
 from untilgreen.core.loop.step import undecided
-from untilgreen.core.scoring.measure import close
+from untilgreen.core.scoring.measure import close_lap
 from untilgreen.core.values.decision import ADDED, REVIEW, Ask, Continue, Finish
 from untilgreen.core.values.events import (
     BY_DEFAULT,
@@ -278,7 +278,7 @@ def _gate_checked(state: RunState, lap: Open, event: GateChecked) -> RunState:
 def _decided(state: RunState, event: Decided) -> RunState:
     """The lap is over, or a question about it was settled; either way the next thing is known."""
     if state.open is not None and state.open.number == event.lap:
-        state = close(state, state.open, event.signals, event.decision)
+        state = close_lap(state, state.open, event.signals, event.decision)
         if event.escalated and state.laps:
             seen = replace(state.laps[-1], escalated=event.escalated)
             state = replace(state, laps=(*state.laps[:-1], seen))

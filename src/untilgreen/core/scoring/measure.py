@@ -13,7 +13,7 @@ from untilgreen.core.values.rules import Signal
 from untilgreen.core.values.state import Best, Lap, Open, RunState
 
 
-def close(
+def close_lap(
     state: RunState, lap: Open, signals: tuple[Signal, ...] = (), decision: Decision | None = None
 ) -> RunState:
     """The state with the current lap measured and closed."""
@@ -78,9 +78,9 @@ def _with_tools(state: RunState, verdicts: dict[str, Verdict]) -> RunState:
 
 def _measure(state: RunState, lap: Open) -> Lap:
     plan, verdicts = state.plan, lap.verdicts
-    given = _given(plan, verdicts)
+    given = _required_verdicts(plan, verdicts)
     score, failures = _rated(state, verdicts, state.laps[-EARLIER:] or state.baseline_and_laps)
-    fewer = state.fewest is not None and _reach(given) >= state.reach and failures < state.fewest
+    fewer = state.fewest is not None and _gates_reached(given) >= state.reach and failures < state.fewest
     improved = fewer or (state.top_score is not None and score > state.top_score)
     green, awaiting = is_green(plan, verdicts), lacks_only_the_claim(plan, verdicts)
     before = state.laps[-1] if state.laps else None
@@ -125,7 +125,7 @@ def _remember(state: RunState, seen: Lap) -> RunState:
         score=seen.score,
         failures=seen.failures,
     )
-    reach, fewest = _reach(_given(state.plan, seen.verdicts)), state.fewest
+    reach, fewest = _gates_reached(_required_verdicts(state.plan, seen.verdicts)), state.fewest
     if fewest is None or reach > state.reach:  # a red early stage hides the findings of the later ones
         fewest = seen.failures
     elif reach == state.reach:
@@ -148,7 +148,7 @@ def _beats(mine: Best, best: Best, plan: Plan, lap: Lap) -> bool:
     return mine.rank > best.rank or (mine.rank == best.rank and not (best.lap == 0 and looked))
 
 
-def _given(plan: Plan, verdicts: dict[str, Verdict]) -> dict[str, Verdict]:
+def _required_verdicts(plan: Plan, verdicts: dict[str, Verdict]) -> dict[str, Verdict]:
     """The verdicts of required gates, without the promise."""
     names = [gate.name for gate in plan.gates if gate.required and gate.kind != CLAIM_GATE]
     return {name: verdicts[name] for name in names if name in verdicts}
@@ -159,7 +159,7 @@ def _rated(state: RunState, verdicts: dict[str, Verdict], earlier: Sequence[Lap]
     plan = state.plan
     ratings = {
         name: rate(name, verdict, state.tools.get(name, {}), earlier)
-        for name, verdict in _given(plan, verdicts).items()
+        for name, verdict in _required_verdicts(plan, verdicts).items()
     }
     failures = sum(rating.failures for rating in ratings.values())
     if cheated(plan, verdicts):
@@ -170,7 +170,7 @@ def _rated(state: RunState, verdicts: dict[str, Verdict], earlier: Sequence[Lap]
     return sum(ratings[gate.name].score for gate in gates if gate.name in ratings) / len(gates), failures
 
 
-def _reach(given: dict[str, Verdict]) -> int:
+def _gates_reached(given: dict[str, Verdict]) -> int:
     return sum(verdict.status != "skip" for verdict in given.values())
 
 

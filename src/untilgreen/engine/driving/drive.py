@@ -17,7 +17,7 @@ from untilgreen.engine.driving.kept_files import KeepingJournal
 from untilgreen.engine.driving.signals import save_on_a_signal
 from untilgreen.engine.loop.bus import Bus, Listener
 from untilgreen.engine.loop.parts import Parts
-from untilgreen.engine.loop.resumable_errors import worldly
+from untilgreen.engine.loop.resumable_errors import resumable
 from untilgreen.engine.loop.runner import Runner
 from untilgreen.engine.loop.seat import Seat
 from untilgreen.engine.store import lock
@@ -108,7 +108,7 @@ async def drive(record: Record, premises: Premises, seat: Seat, options: DriveOp
             except BaseExceptionGroup as several:
                 cause = only(several)
                 is_sentence = isinstance(cause, UntilgreenError)
-                raise cause if is_sentence else worldly(cause, record.id) or cause from cause.__cause__
+                raise cause if is_sentence else resumable(cause, record.id) or cause from cause.__cause__
 
 
 def _parts(plan: Plan, place: Place, objects: Objects, copies: Mapping[str, Path], files: RunFiles) -> Parts:
@@ -197,4 +197,4 @@ class _Inbox:
             if self._runner.attached:
                 await self._record.check()
                 await self.take()
-            await self._record.stir(LOOK_SECONDS)
+            await self._record.wait_for_news(LOOK_SECONDS)

@@ -54,7 +54,7 @@ async def launch(record: FolderRecord, words: Sequence[str] | None = None, *, cw
     Without `words`, it is a process whose questions others can answer, with the seat SERVED.
     """
     # -P: what an agent left in the directory must not stand in for modules of ours.
-    served = (sys.executable, "-P", "-m", "untilgreen.engine.driving.served")
+    served = (sys.executable, "-P", "-m", "untilgreen.engine.driving.driver_process")
     state_dir = record.scratch.state_dir
     driver = _start(words or (*served, str(state_dir), record.id), cwd or state_dir, log_of(record))
     code = await _until_it_drives(driver, record)

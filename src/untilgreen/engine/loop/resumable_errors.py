@@ -6,7 +6,7 @@ import errno
 
 from untilgreen.errors import JournalError, UntilgreenError, WorkspaceNotReady
 
-OF_THE_DISK = frozenset(
+DISK_ERRORS = frozenset(
     getattr(errno, name)
     for name in ("ENOSPC", "EDQUOT", "EROFS", "EIO", "ESTALE", "EMFILE", "ENFILE")
     if hasattr(errno, name)  # Windows lacks some
@@ -14,7 +14,7 @@ OF_THE_DISK = frozenset(
 """Error numbers that a machine is to blame for, not a program."""
 
 
-def worldly(error: BaseException, run: str) -> UntilgreenError | None:
+def resumable(error: BaseException, run: str) -> UntilgreenError | None:
     """A message about an error that leaves the run open; None if the run itself has failed."""
     go_on = f"Then continue with `untilgreen resume {run}`; what was recorded is safe."
     match error:
@@ -22,7 +22,7 @@ def worldly(error: BaseException, run: str) -> UntilgreenError | None:
             return error
         case WorkspaceNotReady():
             return WorkspaceNotReady(f"{error} {go_on}")
-        case OSError() if error.errno in OF_THE_DISK:
+        case OSError() if error.errno in DISK_ERRORS:
             where = f" ({error.filename})" if error.filename else ""
             return JournalError(
                 f"Run {run}'s data can't be saved: {error.strerror}{where}. Fix that. {go_on}"

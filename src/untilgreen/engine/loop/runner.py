@@ -17,7 +17,7 @@ from untilgreen.core.values.model import Outcome
 from untilgreen.core.values.state import RunState
 from untilgreen.engine.loop.bus import Bus
 from untilgreen.engine.loop.parts import Parts
-from untilgreen.engine.loop.resumable_errors import worldly
+from untilgreen.engine.loop.resumable_errors import resumable
 from untilgreen.engine.loop.seat import Seat
 from untilgreen.engine.loop.steps import perform
 from untilgreen.engine.wiring.redaction import without_secrets
@@ -70,7 +70,7 @@ class Runner:
             raise
         except Exception as error:
             cause = only(error)
-            if (trouble := worldly(cause, self.state.run)) is not None:
+            if (trouble := resumable(cause, self.state.run)) is not None:
                 raise trouble from cause
             await self._crashed(cause)
             raise cause from cause.__cause__  # its own, not the group around it, which may be itself

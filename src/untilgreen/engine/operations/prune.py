@@ -75,7 +75,7 @@ async def prune(folder: FolderRecord, store: Store, rules: Rules, *, newest: boo
             if lock.owner(folder.lock) is not None:
                 raise _Kept("is being driven")
             return await _prune(folder, store, rules, newest=newest)
-        with lock.borrow(folder.lock, run=folder.id):
+        with lock.hold_briefly(folder.lock, run=folder.id):
             return await _prune(folder, store, rules, newest=newest)
     except JournalLocked:
         return Pruned(run=folder.id, action="kept", why="is being driven")
@@ -87,7 +87,7 @@ async def prune(folder: FolderRecord, store: Store, rules: Rules, *, newest: boo
 
 async def discard(folder: FolderRecord) -> None:
     """Forget a run that could not begin; one that has begun, or is being driven, is kept."""
-    with suppress(JournalLocked, RunGone), lock.borrow(folder.lock, run=folder.id):
+    with suppress(JournalLocked, RunGone), lock.hold_briefly(folder.lock, run=folder.id):
         if not any(isinstance(event, Attached) for event in await FileJournal(folder.journal).events()):
             await setup.remove((await state_of(folder)).plan, folder.scratch)
             shutil.rmtree(folder.path)

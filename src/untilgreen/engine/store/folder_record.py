@@ -25,7 +25,7 @@ from untilgreen.journal.folder_changes import FolderChanges
 from untilgreen.journal.fsync import identity
 from untilgreen.ports import Hold, LoadedRun, ShownActivity
 
-STIR_SECONDS = 0.2
+NEWS_SECONDS = 0.2
 """How often others check a run for news."""
 LOOK_SECONDS = 1.0
 """How often the driver checks the inbox: not every file system reports what others write."""
@@ -106,7 +106,7 @@ class FolderRecord(RunFolder):
 
     async def wake(self) -> None:
         """If nobody drives the run, the sender records what is in the inbox."""
-        with suppress(JournalLocked), lock.borrow(self.lock, run=self.id):
+        with suppress(JournalLocked), lock.hold_briefly(self.lock, run=self.id):
             journal = self.open_journal()
             await journal.events()
 
@@ -119,9 +119,9 @@ class FolderRecord(RunFolder):
 
             await inbox.take_all(self, take)
 
-    async def stir(self, seconds: float) -> None:
+    async def wait_for_news(self, seconds: float) -> None:
         if self._news.inbox is None:
-            await anyio.sleep(min(seconds, STIR_SECONDS))
+            await anyio.sleep(min(seconds, NEWS_SECONDS))
         else:
             await self._news.inbox.wait(min(seconds, LOOK_SECONDS))
 

@@ -47,9 +47,9 @@ def hold(path: Path, *, run: str, driver: Driver) -> Iterator[None]:
     """Hold the run's lock; `JournalLocked` names the process that has it."""
     with _opened(path, run) as descriptor:
         if not _acquire(descriptor):
-            raise JournalLocked(_occupied(run, _introduced(path)))
+            raise JournalLocked(_locked_error(run, _named_owner(path)))
         _check_there(descriptor, path, run)
-        with _introduction(descriptor, driver):
+        with _owner_note(descriptor, driver):
             yield
 
 
@@ -61,22 +61,22 @@ async def hold_when_free(path: Path, *, run: str, driver: Driver) -> AsyncIterat
     with _opened(path, run) as descriptor:
         free = _acquire(descriptor)
         with anyio.move_on_after(PATIENCE_SECONDS):
-            while not free and _introduced(path) is None:
+            while not free and _named_owner(path) is None:
                 await anyio.sleep(LOOK_SECONDS)
                 free = _acquire(descriptor)
         if not free:
-            raise JournalLocked(_occupied(run, _introduced(path)))
+            raise JournalLocked(_locked_error(run, _named_owner(path)))
         _check_there(descriptor, path, run)
-        with _introduction(descriptor, driver):
+        with _owner_note(descriptor, driver):
             yield
 
 
 @contextmanager
-def borrow(path: Path, *, run: str) -> Iterator[None]:
+def hold_briefly(path: Path, *, run: str) -> Iterator[None]:
     """Keep drivers out for a moment, without a name, so the run does not count as driven."""
     with _opened(path, run) as descriptor:
         if not _acquire(descriptor):
-            raise JournalLocked(_occupied(run, _introduced(path)))
+            raise JournalLocked(_locked_error(run, _named_owner(path)))
         _check_there(descriptor, path, run)
         os.ftruncate(descriptor, 0)  # a driver that was killed has left its name
         yield
@@ -84,7 +84,7 @@ def borrow(path: Path, *, run: str) -> Iterator[None]:
 
 def owner(path: Path) -> Driver | None:
     """Who drives the run at this moment; None if nobody does."""
-    noted = _introduced(path)
+    noted = _named_owner(path)
     if noted is None:
         return None
     try:
@@ -134,7 +134,7 @@ def _check_there(descriptor: int, path: Path, run: str) -> None:
 
 
 @contextmanager
-def _introduction(descriptor: int, driver: Driver) -> Iterator[None]:
+def _owner_note(descriptor: int, driver: Driver) -> Iterator[None]:
     text = msgspec.json.encode(_Owner(pid=driver.pid, host=driver.place, since=driver.since)) + b"\n"
     os.ftruncate(descriptor, 0)
     os.write(descriptor, text)
@@ -144,7 +144,7 @@ def _introduction(descriptor: int, driver: Driver) -> Iterator[None]:
         os.ftruncate(descriptor, 0)
 
 
-def _introduced(path: Path) -> Driver | None:
+def _named_owner(path: Path) -> Driver | None:
     try:
         found = msgspec.json.decode(read_regular(path), type=_Owner)
     except (OSError, ValueError, RecursionError):
@@ -152,6 +152,6 @@ def _introduced(path: Path) -> Driver | None:
     return Driver(place=found.host, pid=found.pid, since=found.since)
 
 
-def _occupied(run: str, who: Driver | None) -> str:
+def _locked_error(run: str, who: Driver | None) -> str:
     driver = f"process {who.pid} on {who.place} since {who.since}" if who else "another process"
     return f"Run {run} is being driven by {driver}. Stop it with `untilgreen stop {run}`."

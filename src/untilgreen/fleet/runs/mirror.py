@@ -65,8 +65,8 @@ class MirroredRecord(FolderRecord):
     async def wake(self) -> None:
         await self.origin.wake()
 
-    async def stir(self, seconds: float) -> None:
-        await self.origin.stir(seconds)
+    async def wait_for_news(self, seconds: float) -> None:
+        await self.origin.wait_for_news(seconds)
 
     async def shown(self) -> ShownActivity | None:
         return await self.origin.shown()

@@ -179,7 +179,7 @@ class PostgresRecord:
         if self._knock is not None:
             await self._knock(self.id)
 
-    async def stir(self, seconds: float) -> None:
+    async def wait_for_news(self, seconds: float) -> None:
         with self._notices.about(self.id) as heard:
             await heard.wait(seconds)
 

@@ -50,11 +50,11 @@ GROUPS = {
         "verify": "verify:verify",
     },
     "Control": {
-        "answer": "arrivals:answer",
-        "steer": "arrivals:steer",
-        "pause": "arrivals:pause",
-        "stop": "arrivals:stop",
-        "cancel": "arrivals:cancel",
+        "answer": "control:answer",
+        "steer": "control:steer",
+        "pause": "control:pause",
+        "stop": "control:stop",
+        "cancel": "control:cancel",
     },
     "Files": {
         "apply": "apply:apply",
@@ -296,7 +296,7 @@ def _with_stdin_named(arguments: list[str]) -> list[str]:
 
 
 def _defect(error: Exception) -> int:
-    from untilgreen.engine.loop.resumable_errors import OF_THE_DISK
+    from untilgreen.engine.loop.resumable_errors import DISK_ERRORS
     from untilgreen.engine.store import run_ids
 
     cause = only(error)
@@ -307,7 +307,7 @@ def _defect(error: Exception) -> int:
     if isinstance(cause, FileNotFoundError) and (run := run_ids.gone(os.fspath(cause.filename or ""))):
         print_problem(str(RunGone(run)))  # pruned while we read it; a reader takes no lock
         return USAGE
-    if isinstance(cause, OSError) and cause.errno in OF_THE_DISK:
+    if isinstance(cause, OSError) and cause.errno in DISK_ERRORS:
         place = f" ({inert(str(cause.filename))})" if cause.filename else ""
         print_problem(f"{cause.strerror}{place}. {_ANOTHER_DISK}", "untilgreen doctor")
         return CRASHED

@@ -32,7 +32,7 @@ from untilgreen.process import boot_clock
 from untilgreen.surfaces.hook import answers, toasts, transcripts
 from untilgreen.surfaces.hook.answers import SILENCE, Answer
 from untilgreen.surfaces.hook.payload import Payload, read
-from untilgreen.surfaces.hook.slash_commands import command_of, obey
+from untilgreen.surfaces.hook.slash_commands import command_of, run_command
 from untilgreen.surfaces.install.targets import GO, target_of
 from untilgreen.surfaces.text import streams
 
@@ -80,7 +80,7 @@ def answer(call: Call, data: bytes) -> int:
 
 async def _heard(call: Call, payload: Payload) -> Answer:
     if call.event == "prompt" and (command := command_of(payload.prompt)):
-        return await obey(command, payload, call.agent, call.store, call.left(MARGIN_SECONDS))
+        return await run_command(command, payload, call.agent, call.store, call.left(MARGIN_SECONDS))
     note = session_notes.find(call.store, payload.session) if payload.session else None
     if note is None:
         return SILENCE

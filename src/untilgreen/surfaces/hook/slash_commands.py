@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from untilgreen.config.sources.from_text import gates_from
 from untilgreen.engine import session_loop
-from untilgreen.engine.session_plan import Wish
+from untilgreen.engine.session_plan import LoopRequest
 from untilgreen.engine.store.runs import Store
 from untilgreen.errors import UntilgreenError, UserError, nearest
 from untilgreen.regex import regex
@@ -74,7 +74,9 @@ def command_of(prompt: str) -> Command | None:
     return None
 
 
-async def obey(command: Command, payload: Payload, agent: str, store: Store, seconds: float | None) -> Answer:
+async def run_command(
+    command: Command, payload: Payload, agent: str, store: Store, seconds: float | None
+) -> Answer:
     """Run the command; a command that fails says why, and does not reach the model."""
     try:
         name, rest = command.name, command.rest
@@ -158,7 +160,7 @@ def _unquoted(text: str) -> str:
 
 async def _start(rest: str, payload: Payload, agent: str, store: Store, seconds: float | None) -> Answer:
     parsed = parse(rest)
-    wish = Wish(
+    wish = LoopRequest(
         session=payload.session,
         agent=agent,
         task=parsed.task,

@@ -8,7 +8,7 @@ from statistics import median_low
 
 from untilgreen.backtest.score import interval
 from untilgreen.core.learning.activation import Replay, replayed
-from untilgreen.core.learning.calibration import Said, calibration
+from untilgreen.core.learning.calibration import CalibrationClass, calibration
 from untilgreen.core.learning.estimate import OwnEstimate
 from untilgreen.core.values.model import PartSpec
 from untilgreen.core.values.units import money
@@ -31,7 +31,7 @@ class LessonLine(Line, frozen=True, kw_only=True, tag="lesson"):
     """What a green run is worth in laps; null where money can't be compared."""
     replay: Replay | None
     """The same runs with the estimate, against hybrid; null if there is nothing to compare."""
-    calibration: tuple[Said, ...]
+    calibration: tuple[CalibrationClass, ...]
 
 
 class RateLine(Line, frozen=True, kw_only=True, tag="rate"):

@@ -104,7 +104,7 @@ def choose(
 
     from untilgreen.surfaces.live.view import LiveView
 
-    console = Console(file=cast("TextIO", streams.Lasting(sys.stderr)), highlight=False)
+    console = Console(file=cast("TextIO", streams.TolerantStream(sys.stderr)), highlight=False)
     if not console.is_terminal or console.is_dumb_terminal:
         return nullcontext(lines)
     return LiveView(console, time.time, ascii_only=ascii_only, flags=flags)

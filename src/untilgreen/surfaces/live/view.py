@@ -38,7 +38,7 @@ from untilgreen.surfaces.text.safe_text import folded, in_ascii, inert, places, 
 REFRESHES_PER_SECOND = 4
 
 
-class _Calm(Live):
+class _QuietLive(Live):
     """Draws only when something has changed, which is easier on slow connections and on the eyes."""
 
     _drawn: tuple[int, str] | None = None
@@ -253,8 +253,8 @@ class LiveView:
             self._console.file.write(text)
             self._console.file.flush()
 
-    def _new_live(self) -> _Calm:
-        return _Calm(
+    def _new_live(self) -> _QuietLive:
+        return _QuietLive(
             get_renderable=self.__rich__,
             console=self._console,
             refresh_per_second=REFRESHES_PER_SECOND,

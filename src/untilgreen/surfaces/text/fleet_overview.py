@@ -9,7 +9,7 @@ from untilgreen.core.values.fleet_view import FleetView, LimitView, QueueView, W
 from untilgreen.core.values.units import several
 
 
-def told(fleet: FleetView) -> Iterator[str]:
+def fleet_lines(fleet: FleetView) -> Iterator[str]:
     """A fleet at one moment, for people."""
     if fleet.temporal:
         yield f"Temporal can't be reached, so this is what the database knows. {fleet.temporal}"

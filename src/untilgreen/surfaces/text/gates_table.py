@@ -13,7 +13,7 @@ from untilgreen.surfaces.text.safe_text import padded, places, short
 LONGEST_NAME = 24
 
 
-def picture(state: RunState, *, width: int = 80, ascii_only: bool = False) -> str:
+def gates_by_lap(state: RunState, *, width: int = 80, ascii_only: bool = False) -> str:
     """A row per gate, a column per lap; as many of the latest laps as fit."""
     laps = state.baseline_and_laps
     if not laps:

@@ -54,7 +54,7 @@ def no_commands(env: Mapping[str, str]) -> Iterator[None]:
         write(sys.stdout, f"::{word}::\n")
 
 
-class Lasting:
+class TolerantStream:
     """A stream for libraries to write to, with the same tolerance."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -17,7 +17,7 @@ from untilgreen.core.values.units import several, show_duration
 from untilgreen.engine.store.reading import status
 from untilgreen.engine.wiring.workplace import branch_of, in_worktree, workplace
 from untilgreen.surfaces.text.event_lines import DEMO, SCRIPTED, how_to_answer, pause_words
-from untilgreen.surfaces.text.gates_table import picture
+from untilgreen.surfaces.text.gates_table import gates_by_lap
 from untilgreen.surfaces.text.safe_text import folded, inert, short
 
 MOST_NAMED = 5
@@ -78,7 +78,7 @@ def summary(
     `seen` says that `show` prints it, so it suggests something else.
     """
     wide = width if wrapped else sys.maxsize
-    lines = [picture(state, width=width, ascii_only=ascii_only), ""]
+    lines = [gates_by_lap(state, width=width, ascii_only=ascii_only), ""]
     lines += folded(f"{status(state)}: {short(why(state), 400)}", wide)
     if state.outcome is Outcome.CLAIMED:
         lines.append("Nothing checked this: the run had no gates. Add one with --gate next time.")

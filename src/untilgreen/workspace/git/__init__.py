@@ -8,7 +8,7 @@ index_seed          Starts the private index as a copy of the user's, so unchang
 private_index       The private index: records what is on disk now, and writes it as a git tree.
 tree_patch          Derives the next git tree from the last one when only a few files changed.
 snapshot_refs       Refs that keep snapshots from `git gc`; they show in no log and no list of branches.
-genuine             Checks that git's objects are what their names say: an agent can overwrite them.
+object_check        Checks that git's objects are what their names say: an agent can overwrite them.
 head                Reads the commit of HEAD, and lists commits made in between.
 gc_guard            Waits for a running `git gc` or `git prune`, and checks that a snapshot is still complete.
 git_lock            Waits for git processes that outlived their driver, and keeps others out until then.

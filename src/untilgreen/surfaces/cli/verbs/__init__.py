@@ -13,7 +13,7 @@ follow         follow: watch a run while another process drives it.
 serve          serve: a page and an HTTP API for all runs.
 report         report: write a report on a run.
 verify         verify: check that a run's result still holds.
-arrivals       stop, cancel, pause, steer and answer: send something to a run.
+control        stop, cancel, pause, steer and answer: send something to a run.
 diff_restore   diff and restore: look at the snapshots of a run, and bring them back.
 apply          apply: merge the result of a run into the user's files.
 fork           fork: start a new run from a lap of another one.

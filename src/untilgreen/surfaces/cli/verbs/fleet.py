@@ -21,7 +21,7 @@ from untilgreen.surfaces.cli.caller import refuse_agents
 from untilgreen.surfaces.cli.fleet_runs import VARIABLE, fleet_url, require, run_async
 from untilgreen.surfaces.cli.options import Json
 from untilgreen.surfaces.json.lines import FleetLine
-from untilgreen.surfaces.text.fleet_overview import told
+from untilgreen.surfaces.text.fleet_overview import fleet_lines
 from untilgreen.surfaces.text.printing import out, out_json, tell, version_line
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def workers(*, json: Json = False) -> int:
         version_line()
         out_json(FleetLine(fleet=found))
         return 0
-    for line in told(found):
+    for line in fleet_lines(found):
         out(line)
     return 0
 

@@ -12,7 +12,7 @@ from untilgreen.config.sources.from_text import gates_from
 from untilgreen.core.exit_codes import NOT_GREEN, OK
 from untilgreen.engine import session_loop
 from untilgreen.engine.session_loop import SessionRun
-from untilgreen.engine.session_plan import Wish
+from untilgreen.engine.session_plan import LoopRequest
 from untilgreen.engine.store.notes import session_notes
 from untilgreen.errors import JournalError, UserError, readable
 from untilgreen.surfaces.cli import completers
@@ -75,7 +75,7 @@ def start(
         What to do.
     """
     name = named(session)
-    wish = Wish(
+    wish = LoopRequest(
         session=name,
         agent=agent or _agent(),
         task=readable(task, "The task"),

@@ -45,14 +45,14 @@ def serve(line: socket.socket) -> None:
             os.close(descriptor)
 
 
-class Preloaded:
+class ForkServer:
     """That process, seen from the worker."""
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._line = ours
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "untilgreen.fleet.preloaded", str(theirs.fileno())],
+            [sys.executable, "-m", "untilgreen.fleet.fork_server", str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
         )

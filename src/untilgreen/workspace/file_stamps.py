@@ -10,10 +10,10 @@ MOST_ENTRIES = 500
 FRESH_NANOSECONDS = 100_000_000
 """A file changed this recently could change again without showing another time."""
 
-View = frozenset[tuple[bytes, int, int, int, int, int]]
+Stamps = frozenset[tuple[bytes, int, int, int, int, int]]
 
 
-def view(top: bytes) -> View | None:
+def stamps(top: bytes) -> Stamps | None:
     """Every file and directory with its inode, mode, size and times; equal views mean equal files.
 
     None if that is not certain: too many entries, one that changed just now, one that can't be read, or a

@@ -1,4 +1,4 @@
-"""Equal views hold equal files; where that is not sure, there is no view."""
+"""Equal views hold equal files; where that is not sure, there is no stamps."""
 
 import os
 import time
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.workspace.helpers import write
-from untilgreen.workspace.unchanged import FRESH_NANOSECONDS, MOST_ENTRIES, View, view
+from untilgreen.workspace.file_stamps import FRESH_NANOSECONDS, MOST_ENTRIES, Stamps, stamps
 
 
 @pytest.fixture
@@ -19,9 +19,9 @@ def place(tmp_path: Path) -> Path:
     return top
 
 
-def settled(place: Path) -> View:
+def settled(place: Path) -> Stamps:
     time.sleep(2 * FRESH_NANOSECONDS / 1e9)
-    seen = view(os.fsencode(place))
+    seen = stamps(os.fsencode(place))
     assert seen is not None
     return seen
 
@@ -53,7 +53,7 @@ def test_nothing_moved_is_the_same_view_whatever_git_itself_does(place: Path) ->
     before = settled(place)
     write(place, {".git/HEAD": "ref: refs/heads/other\n"})
 
-    assert view(os.fsencode(place)) == before
+    assert stamps(os.fsencode(place)) == before
 
 
 @pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
@@ -68,7 +68,7 @@ def test_what_moved_only_just_now_is_not_trusted(place: Path) -> None:
     settled(place)
     write(place, {"a.txt": "3\n"})
 
-    assert view(os.fsencode(place)) is None
+    assert stamps(os.fsencode(place)) is None
 
 
 def test_a_repository_inside_is_left_to_git(place: Path) -> None:
@@ -76,15 +76,15 @@ def test_a_repository_inside_is_left_to_git(place: Path) -> None:
     write(place, {"deep/.git": "gitdir: elsewhere\n"})
     time.sleep(2 * FRESH_NANOSECONDS / 1e9)
 
-    assert view(os.fsencode(place)) is None
+    assert stamps(os.fsencode(place)) is None
 
 
 def test_many_files_are_left_to_git(place: Path) -> None:
     write(place, {f"many/{number}": "" for number in range(MOST_ENTRIES)})
     time.sleep(2 * FRESH_NANOSECONDS / 1e9)
 
-    assert view(os.fsencode(place)) is None
+    assert stamps(os.fsencode(place)) is None
 
 
 def test_a_directory_that_is_gone_has_no_view(tmp_path: Path) -> None:
-    assert view(os.fsencode(tmp_path / "gone")) is None
+    assert stamps(os.fsencode(tmp_path / "gone")) is None
