@@ -232,6 +232,7 @@ def _counts(reported: ToolResult | None, printed: Sequence[ToolResult]) -> tuple
             passed=result.passed,
             failed=result.failed,
             total=result.countable,
+            skipped=result.skipped,
             uncounted=result.uncounted,
         )
         for result in results

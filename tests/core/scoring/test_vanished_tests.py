@@ -3,7 +3,7 @@
 import pytest
 
 from tests.core.helpers import Run, Turn, gate, red
-from untilgreen.core.scoring.vanished_tests import believed
+from untilgreen.core.scoring.vanished_tests import believed, believed_with_the_same_tests
 from untilgreen.core.values.model import Finding, ToolCount, Verdict
 
 
@@ -103,3 +103,35 @@ def test_the_run_goes_on_where_nobody_answers() -> None:
     run.lap(tests=believed(run.state.tools["tests"], gate("tests"), Verdict(status="pass")))
 
     assert (run.state.outcome, run.last.green) == (None, False)
+
+
+def ran(total: int, skipped: int, *, failed: int = 0, uncounted: bool = False) -> Verdict:
+    count = ToolCount(tool="pytest", total=total, skipped=skipped, failed=failed, uncounted=uncounted)
+    return Verdict(status="fail" if failed else "pass", tools=(count,))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "status"),
+    [
+        (ran(2, 0, failed=1), ran(1, 1), "fail"),
+        (ran(2, 1, failed=1), ran(2, 1), "pass"),
+        (ran(1, 0, failed=1), ran(3, 1), "pass"),
+        (ran(2, 0, failed=1, uncounted=True), ran(1, 1), "pass"),
+        (None, ran(1, 1), "pass"),
+        (ran(2, 0, failed=1), ran(2, 0, failed=1), "fail"),
+    ],
+    ids=["skipped now", "as before", "not loaded before", "not counted before", "no baseline", "red anyway"],
+)
+def test_the_same_tests_are_not_skipped_that_ran_before(
+    before: Verdict | None, now: Verdict, status: str
+) -> None:
+    verdict = believed_with_the_same_tests(before, gate("tests"), now)
+
+    assert verdict.status == status
+    assert bool(verdict.findings) is (now.status == "pass" != status)
+
+
+def test_tests_may_be_skipped_where_the_spec_says_so() -> None:
+    spec = gate("tests", options={"run": "pytest", "allow_skipped": True})
+
+    assert believed_with_the_same_tests(ran(2, 0, failed=1), spec, ran(1, 1)).status == "pass"

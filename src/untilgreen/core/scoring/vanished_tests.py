@@ -1,4 +1,7 @@
-"""A pass that shows far fewer tests than its gate ever did is not believed: the tests may not have run."""
+"""A pass that shows far fewer tests than its gate ever did is not believed: the tests may not have run.
+
+Nor is one that skips tests which ran when the run began, if the tests themselves are the same.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from untilgreen.core.scoring.gate_scores import ToolRecords
-from untilgreen.core.values.model import Finding, GateSpec, Verdict
+from untilgreen.core.values.model import Finding, GateSpec, ToolCount, Verdict
 from untilgreen.core.values.units import several
 
 FEWER_TESTS = "fewer tests"
 """How the id of the finding begins."""
 SHARE = 0.5
 """A pass must show more than this share of the most tests that its gate showed before."""
+SKIPPED_NOW = "skipped now"
 FEWEST = 4
 """In a smaller suite, only showing no test at all counts."""
 
@@ -24,6 +28,29 @@ def believed(known: ToolRecords, gate: GateSpec, verdict: Verdict) -> Verdict:
         return verdict
     findings = tuple(_vanished(known, verdict))
     return replace(verdict, status="fail", score=0.0, findings=findings) if findings else verdict
+
+
+def believed_with_the_same_tests(before: Verdict | None, gate: GateSpec, verdict: Verdict) -> Verdict:
+    """The verdict as it is, or red if tests are skipped that ran before; `before` saw the same tests."""
+    if verdict.status != "pass" or before is None or gate.options.get("allow_skipped"):
+        return verdict
+    known = {count.tool: count for count in before.tools if not count.uncounted}
+    findings = tuple(
+        Finding(
+            id=f"{SKIPPED_NOW}: {count.tool}",
+            message=f"exit code 0, but {several(count.skipped, 'test')} skipped by {count.tool}, where "
+            f"{known[count.tool].skipped} were skipped before with the same tests. "
+            "Run them, or set allow_skipped = true on the gate.",
+        )
+        for count in verdict.tools
+        if count.tool in known and _are_skipped_now(known[count.tool], count)
+    )
+    return replace(verdict, status="fail", score=0.0, findings=findings) if findings else verdict
+
+
+def _are_skipped_now(before: ToolCount, now: ToolCount) -> bool:
+    """A module that could not be loaded before may hold skipped tests; then there were fewer in all."""
+    return now.skipped > before.skipped and before.total + before.skipped >= now.total + now.skipped
 
 
 def doubted(verdict: Verdict) -> bool:

@@ -84,6 +84,7 @@ class ToolCount(Struct, frozen=True, kw_only=True, omit_defaults=True):
     failed: int = 0
     total: int = 0
     """Tests that could pass: those never reached included, skipped ones left out. 0 for a linter."""
+    skipped: int = 0
     uncounted: bool = False
     """The tool ran its tests to the end and says how many only when one fails, as gradle does."""
 

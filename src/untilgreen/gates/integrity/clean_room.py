@@ -66,6 +66,8 @@ class CleanRoom:
     setup: Sequence[str] = ()
     watched: Collection[str] = ()
     """Protected files: a gate that turns green by changing one is not green."""
+    same_tests: bool = False
+    """Whether no protected file changed, so that the tests are those of the untouched tree."""
 
     async def verdict(self) -> Verdict:
         """A pass says how long it took; a gate that is red only here is explained."""
@@ -75,6 +77,7 @@ class CleanRoom:
             watched=self.watched,
             setup=self._setup(),
             links=self._new_paths(),
+            same_tests=self.same_tests,
         )
         if trial.leaving:
             return _red(LEAVES, trial.leaving, _LEAVES)
@@ -88,7 +91,11 @@ class CleanRoom:
             findings = tuple(finding for each in trial.red.values() for finding in each.findings)
             return Verdict(status="error", findings=findings, excerpt=excerpt(trial.red))
         again = await self.trials.run(
-            "in the clean room, again", self._contents(), setup=self._setup(), only=trial.red
+            "in the clean room, again",
+            self._contents(),
+            setup=self._setup(),
+            only=trial.red,
+            same_tests=self.same_tests,
         )
         red = {name: each for name, each in trial.red.items() if fails_alike(each, again.verdicts[name])}
         if not red:

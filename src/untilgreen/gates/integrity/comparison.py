@@ -135,7 +135,10 @@ class Comparison:
     async def _originals(self, taken_out: Collection[str]) -> Trial:
         title = "with the originals and the new tests" if self.found.new_tests else "with the originals"
         title = "with the originals alone" if taken_out else title
-        return await self.trials.run(title, self.put_back(taken_out), watched=self.found.known)
+        alone = not set(self.found.new_tests) - set(taken_out)
+        return await self.trials.run(
+            title, self.put_back(taken_out), watched=self.found.known, same_tests=alone
+        )
 
     def _as_it_is(self) -> Contents:
         return Contents(snapshot=self.trials.context.snapshot)

@@ -115,7 +115,12 @@ class IntegrityGate:
         if self.clean_room:
             changes = await self.trees.changes(original, trials.context.snapshot)
             room = CleanRoom(
-                trials=trials, original=original, changes=changes, setup=self.setup, watched=found.known
+                trials=trials,
+                original=original,
+                changes=changes,
+                setup=self.setup,
+                watched=found.known,
+                same_tests=self.originals and not found,
             )
             clean = await room.verdict()
         if clean.status == "fail" or not self.originals:

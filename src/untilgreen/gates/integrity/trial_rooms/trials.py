@@ -18,7 +18,7 @@ from msgspec.structs import replace as with_fields
 from untilgreen.core.briefing.excerpt import EXCERPT_BYTES, trim
 from untilgreen.core.scoring.gate_health import out_of_time
 from untilgreen.core.scoring.gate_scores import remembered
-from untilgreen.core.scoring.vanished_tests import believed
+from untilgreen.core.scoring.vanished_tests import believed, believed_with_the_same_tests
 from untilgreen.core.values.model import (
     APPROVAL_GATE,
     CLAIM_GATE,
@@ -108,11 +108,13 @@ class Trials:
         only: Collection[str] | None = None,
         setup: Sequence[str] = (),
         links: Collection[str] = (),
+        same_tests: bool = False,
     ) -> Trial:
         """Make a room, run the gates there, and record their verdicts.
 
         `watched` files should stay the same; `only` these gates run, after the commands of `setup`; of
-        `links`, those that lead out of the tree are reported.
+        `links`, those that lead out of the tree are reported. With the `same_tests` as before the first lap,
+        none may be skipped that ran then.
         """
         specs = [spec for spec in self.specs if only is None or spec.name in only]
         async with self.rooms.open("room", contents) as room:
@@ -121,12 +123,21 @@ class Trials:
             before = await to_thread.run_sync(_marks, room.path, watched)
             verdicts = {spec.name: failed for spec in specs} if failed is not None else {}
             verdicts = verdicts or await rerun(specs, self.make, room, self.below, self.context)
+            verdicts = self._with_the_same_tests(verdicts) if same_tests else verdicts
             after = await to_thread.run_sync(_marks, room.path, watched)
         await to_thread.run_sync(write_down, self.context.output, title, verdicts)
         rewritten = tuple(path for path, mark in before.items() if after.get(path) != mark)
         return Trial(
             verdicts=verdicts, room=room, files=frozenset(before), rewritten=rewritten, leaving=leaving
         )
+
+    def _with_the_same_tests(self, verdicts: Verdicts) -> Verdicts:
+        specs = {spec.name: spec for spec in self.specs}
+        before = self.context.baseline
+        return {
+            name: believed_with_the_same_tests(before.get(name), specs[name], each)
+            for name, each in verdicts.items()
+        }
 
     async def newly_rewritten(self, trial: Trial, original: str) -> list[str]:
         """Protected files that gates changed in a trial, and do not change on the untouched tree."""
