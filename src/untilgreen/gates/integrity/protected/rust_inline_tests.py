@@ -19,7 +19,9 @@ _TOKEN = regex(
 )
 
 
-class _Module(NamedTuple):
+class Module(NamedTuple):
+    """A module of tests, and where it is."""
+
     name: str
     start: int
     end: int
@@ -35,12 +37,12 @@ def swap_inline(original: bytes | None, current: bytes | None) -> Swap | None:
     if original is None or current is None:
         return None
     old, new = original.decode(errors="surrogateescape"), current.decode(errors="surrogateescape")
-    now = {module.name: new[module.start : module.end] for module in _modules(new)}
-    before = {module.name: old[module.start : module.end] for module in _modules(old)}
+    now = {module.name: new[module.start : module.end] for module in modules(new)}
+    before = {module.name: old[module.start : module.end] for module in modules(old)}
     changed = {name: text for name, text in before.items() if now.get(name) != text}
     if not changed:
         return None
-    for module in sorted(_modules(new), key=lambda each: each.start, reverse=True):
+    for module in sorted(modules(new), key=lambda each: each.start, reverse=True):
         if module.name in changed:
             new = new[: module.start] + changed[module.name] + new[module.end :]
     gone = [text for name, text in changed.items() if name not in now]
@@ -48,14 +50,14 @@ def swap_inline(original: bytes | None, current: bytes | None) -> Swap | None:
     return Swap(tuple(f"mod {name}" for name in changed), content.encode(errors="surrogateescape"))
 
 
-def _modules(text: str) -> Iterator[_Module]:
+def modules(text: str) -> Iterator[Module]:
     """Each module of tests from its attribute to its closing brace; one that never closes does not count."""
     place = 0
     while (head := _MODULE.search(text, place)) is not None:
         end = _closing(text, head.end())
         if end is None:
             return
-        yield _Module(head[1], head.start(), end)
+        yield Module(head[1], head.start(), end)
         place = end
 
 
