@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,6 +15,7 @@ from untilgreen.gates.integrity.protected.cmake_tests import declares_tests, swa
 from untilgreen.gates.integrity.protected.derivation import derive
 from untilgreen.gates.integrity.protected.mixed_files import Swap, is_mixed, swap
 from untilgreen.gates.integrity.protected.protection import Protection
+from untilgreen.gates.integrity.protected.runner_checks import may_check, swap_runner_checks
 from untilgreen.gates.integrity.protected.rust_inline_tests import has_tests_inside, swap_inline
 from untilgreen.gates.integrity.protected.suppressions import may_suppress, swap_suppressions
 from untilgreen.gates.integrity.trees import Trees
@@ -21,6 +23,8 @@ from untilgreen.gates.output.tool_result import NO_TESTS
 from untilgreen.ports import CheckContext
 
 Swapping: TypeAlias = Callable[[bytes | None, bytes | None], Swap | None]
+_SHORT = 4
+"""Shorter names of tests are words that any code may use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,30 +84,37 @@ async def find_tampering(
     protection = replace(protection, scripts=derived.scripts, tests=derived.tests, files=files)
     targets = await _link_targets(trees, original, protection)
     protection = replace(protection, tests=(*derived.tests, *targets))
+    roles = {path: role for path in files if (role := protection.role(path))}
     found = Tampering(
         original=original,
+        known=frozenset(roles),
         judged=any(_judged_something(verdict) for verdict in context.baseline.values()),
     )
+    names = _names_of_tests([path for path, role in roles.items() if role == "test"], context.baseline)
     for change in changes:
-        found = await _with(found, change, trees, context.snapshot, protection)
+        found = await _with(found, change, trees, context.snapshot, protection, names)
     if any(posixpath.basename(change.path) == ".gitignore" for change in changes):
         found = await _with_hidden(found, trees, protection)
-    return replace(found, known=frozenset(path for path in files if protection.role(path)))
+    return found
 
 
-async def _with(
-    found: Tampering, change: Change, trees: Trees, snapshot: str, protection: Protection
+async def _with(  # noqa: PLR0917 - one change, and what it is judged by
+    found: Tampering,
+    change: Change,
+    trees: Trees,
+    snapshot: str,
+    protection: Protection,
+    names: frozenset[str],
 ) -> Tampering:
     path = change.path
     role = protection.role(path)
     if is_mixed(path) and role not in ("test", "fixed") and not protection.lets_through(path):
         return await _with_parts(found, change, trees, snapshot, partial(swap, path))
-    if role is None and has_tests_inside(path) and not protection.lets_through(path):
-        return await _with_inline(found, change, trees, snapshot)
-    if role is None and declares_tests(path) and not protection.lets_through(path):
-        return await _with_parts(found, change, trees, snapshot, swap_cmake)
-    if role is None and may_suppress(path) and not protection.lets_through(path):
-        return await _with_parts(found, change, trees, snapshot, partial(swap_suppressions, path))
+    if role is None and not protection.lets_through(path):
+        parts = _of_product(path, names)
+        return (
+            await _with_parts(found, change, trees, snapshot, partial(_swap_all, parts)) if parts else found
+        )
     if role is None:
         return found
     if change.status == "added" and role == "test":
@@ -111,14 +122,41 @@ async def _with(
     return replace(found, touched=(*found.touched, Touched(path=path, status=change.status)))
 
 
-async def _with_inline(found: Tampering, change: Change, trees: Trees, snapshot: str) -> Tampering:
-    old, new = await trees.content(found.original, change.path), await trees.content(snapshot, change.path)
-    swapped = swap_inline(old, new)
-    if swapped is None or swapped.content is None:
-        return found
-    part = Touched(path=change.path, status=change.status, part=", ".join(swapped.keys))
-    overlays = {**found.overlays, change.path: swapped.content}
-    return replace(found, touched=(*found.touched, part), overlays=overlays)
+def _of_product(path: str, names: frozenset[str]) -> list[Swapping]:
+    """What of a file of the product may decide what a gate says."""
+    parts: list[Swapping] = [swap_inline] if has_tests_inside(path) else []
+    parts += [swap_cmake] if declares_tests(path) else []
+    parts += [partial(swap_suppressions, path)] if may_suppress(path) else []
+    return parts + ([partial(swap_runner_checks, path, names)] if may_check(path) else [])
+
+
+def _swap_all(parts: Sequence[Swapping], original: bytes | None, current: bytes | None) -> Swap | None:
+    """One part after the other."""
+    swapped: list[Swap] = []
+    for part in parts:
+        if (each := part(original, current)) is None:
+            continue
+        swapped.append(each)
+        if each.content is None:
+            break
+        current = each.content
+    if not swapped:
+        return None
+    keys = tuple(key for each in swapped for key in each.keys)
+    return Swap(keys, swapped[-1].content, only_new=all(each.only_new for each in swapped))
+
+
+def _names_of_tests(tests: Sequence[str], baseline: Mapping[str, Verdict]) -> frozenset[str]:
+    """What files of tests and failed tests are called: product code has no reason to look for them."""
+    files = {posixpath.basename(path).split(".")[0] for path in tests}
+    failed = {
+        word
+        for verdict in baseline.values()
+        if any(tool.total for tool in verdict.tools)
+        for finding in verdict.findings
+        for word in re.findall(r"[\w-]+", re.split(r"::|[. ]", finding.id)[-1])
+    }
+    return frozenset(word for word in files | failed if len(word) > _SHORT)
 
 
 async def _with_parts(
