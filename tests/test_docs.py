@@ -9,11 +9,14 @@ import shlex
 import subprocess
 import sys
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
+from untilgreen import Hybrid
 from untilgreen.plugins.kinds import BUILT_IN
+from untilgreen.testing import tell
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -213,15 +216,38 @@ def test_every_name_of_the_library_in_a_sentence_is_one(written: str) -> None:
     assert pkgutil.resolve_name(written) is not None
 
 
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as links name them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
 def test_every_link_in_the_docs_leads_somewhere() -> None:
     missing = [
         f"{page.name}: {target}"
-        for page in PAGES
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text())
-        if not (page.parent / target).exists()
+        for page in {*PAGES, *ROOT.glob("*.md")}
+        for target in re.findall(r"\]\(([^):]+)\)", page.read_text())
+        for name, _, anchor in (target.partition("#"),)
+        for place in (page.parent / name if name else page,)
+        if not place.exists() or (anchor and anchor not in anchors(place))
     ]
 
     assert missing == []
+
+
+def test_every_field_that_strategies_can_read_exists() -> None:
+    *_, state = (state for state, _ in tell("a a -", Hybrid()))
+    page = (ROOT / "docs" / "extend" / "strategy.md").read_text()
+    _, _, tables = page.partition("## What a strategy can read")
+    known = {"state": state, "lap": state.laps[-1]}
+    paths = re.findall(r"`(state|lap)\.([a-z_.]+)`", tables)
+    best = re.search(r"the best lap: (.*) \|", tables)
+
+    assert best is not None
+    paths += [("state", f"best.{field}") for field in re.findall(r"`(\w+)`", best[1])]
+    assert len(paths) > 30
+    for name, path in paths:
+        attrgetter(path)(known[name])
 
 
 @pytest.mark.parametrize(

@@ -96,9 +96,10 @@ class SpecFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     notify: Annotated[list[Part], about('Notifications: "bell", "command:…", "webhook:…", or a plugin.')] = (
         field(default_factory=list)
     )
-    labels: Annotated[dict[str, str], about("Your own names and values, kept with the run.")] = field(
-        default_factory=dict
-    )
+    labels: Annotated[
+        dict[str, str],
+        about("Your own names and values; in a fleet, an empty value asks for a worker with that label."),
+    ] = field(default_factory=dict)
     limits: Annotated[dict[str, Any], about("Hard limits of a run.")] = field(default_factory=dict)
     gates: Annotated[dict[str, dict[str, Any]], about("The checks, by name.")] = field(default_factory=dict)
     integrity: Annotated[dict[str, Any], about("Which files the agent must not weaken.")] = field(

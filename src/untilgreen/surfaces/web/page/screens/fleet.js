@@ -19,16 +19,16 @@ export function Fleet() {
   const facts = value ? [several(value.workers.length, "worker"), `${several(value.driven.length, "run")} driven`, `${value.resting.toLocaleString()} resting`] : [];
   return html`<div class="title"><h1>Fleet</h1><span class="faint facts-line">${facts.map((each) => html`<bdi key=${each}>${each}</bdi>`)}</span></div>
     <${Failed} error=${error} />
-    ${value?.temporal ? html`<p class="problem" role="alert">Temporal can't be asked: <bdi>${value.temporal}</bdi> What the database knows is below.</p>` : null}
+    ${value?.temporal ? html`<p class="problem" role="alert">Temporal can't be reached: <bdi>${value.temporal}</bdi> What the database knows is below.</p>` : null}
     ${value || error ? null : html`<${Waiting} lines=${5} />`}
     ${value ? html`
-      <section><h2>Workers</h2>${value.workers.length ? html`<div class="tiles">${value.workers.map((each) => html`<${Worker} key=${each.name} worker=${each} driven=${value.driven.filter((run) => run.worker === each.name)} />`)}</div>` : html`<${Empty} title="No worker is there."><p>Runs wait until one is started:</p><pre>untilgreen worker</pre><//>`}</section>
+      <section><h2>Workers</h2>${value.workers.length ? html`<div class="tiles">${value.workers.map((each) => html`<${Worker} key=${each.name} worker=${each} driven=${value.driven.filter((run) => run.worker === each.name)} />`)}</div>` : html`<${Empty} title="No worker is running."><p>Runs wait until one is started:</p><pre>untilgreen worker</pre><//>`}</section>
       <div class="halves">
         <section><h2>Queues</h2><div class="card wide" tabindex="0" role="region" aria-label="Queues"><table class="figures-table numbers"><thead><tr><th scope="col">labels</th><th scope="col">waiting</th><th scope="col">workers</th></tr></thead>
           <tbody>${value.queues.map((each) => html`<tr key=${each.name}><th scope="row">${each.labels.length ? each.labels.map((name) => html`<span key=${name} class="tag"><bdi>${name}</bdi></span> `) : html`<span class="faint">none</span>`}</th><td>${each.waiting.toLocaleString()}</td><td class=${each.waiting && !each.workers.length ? "ink-bad" : ""} title=${each.workers.join(", ")}>${each.workers.length || "nobody"}</td></tr>`)}</tbody></table></div></section>
-        <section><h2>Limits</h2>${value.limits.length ? html`<dl class="meters card">${value.limits.map((each) => html`<${Limit} key=${each.agent} limit=${each} />`)}</dl>` : html`<p class="faint">None: every agent may be driven as often as workers have room.</p>`}</section>
+        <section><h2>Limits</h2>${value.limits.length ? html`<dl class="meters card">${value.limits.map((each) => html`<${Limit} key=${each.agent} limit=${each} />`)}</dl>` : html`<p class="faint">None: only the workers' slots limit how many runs are driven.</p>`}</section>
       </div>
-      <section><h2>Takeovers <span class="faint">of the last day</span></h2>${value.takeovers.length ? html`<ul class="rows compact">${value.takeovers.map((each) => html`<li key=${`${each.run} ${each.at}`}><div class="what"><b><bdi>${each.run}</bdi></b><p class="faint facts-line"><span><bdi>${each.before || "unknown"}</bdi> → <bdi>${each.after || "unknown"}</bdi></span></p></div><time class="faint" title=${when(each.at)}>${ago(each.at)}</time></li>`)}</ul>` : html`<p class="faint">None: no worker left a run without a word.</p>`}</section>` : null}`;
+      <section><h2>Takeovers <span class="faint">of the last day</span></h2>${value.takeovers.length ? html`<ul class="rows compact">${value.takeovers.map((each) => html`<li key=${`${each.run} ${each.at}`}><div class="what"><b><bdi>${each.run}</bdi></b><p class="faint facts-line"><span><bdi>${each.before || "unknown"}</bdi> → <bdi>${each.after || "unknown"}</bdi></span></p></div><time class="faint" title=${when(each.at)}>${ago(each.at)}</time></li>`)}</ul>` : html`<p class="faint">None: no driver fell silent.</p>`}</section>` : null}`;
 }
 
 /** @param {{worker: Schemas["WorkerView"], driven: Schemas["DrivenView"][]}} given */
@@ -39,7 +39,7 @@ function Worker({ worker, driven }) {
     <p class="faint facts-line"><span>${room}</span><span>${worker.seen ? `seen ${ago(worker.seen)}` : "not seen"}</span></p>
     ${worker.labels.length ? html`<p>${worker.labels.map((name) => html`<span key=${name} class="tag"><bdi>${name}</bdi></span> `)}</p>` : null}
     <ul class="plainly">${driven.map((run) => html`<li key=${run.run}><b><bdi>${run.title || run.run}</bdi></b><p class="faint facts-line"><bdi>${run.run}</bdi><bdi>${agentName(run.agent)}</bdi><bdi>${several(run.laps, "lap")}</bdi>${run.attempt > 1 ? html`<bdi class="ink-bad">attempt ${run.attempt}</bdi>` : null}</p></li>`)}</ul>
-    ${driven.length ? null : html`<p class="faint">Drives nothing now.</p>`}
+    ${driven.length ? null : html`<p class="faint">Idle.</p>`}
   </section>`;
 }
 

@@ -189,6 +189,6 @@ function Result({ run }) {
     ${looked && changes.length && !done.conflicts.length ? html`<button class="main" onClick=${() => ask({})}>Apply</button>` : null}
     ${done && !looked && done.written && changes.length ? html`<button onClick=${() => ask({ undo: true })}>Undo</button>` : null}</div>
     ${done ? html`<ul class="names">${changes.map((each) => html`<li key=${each.path}><span class="tag">${each.status}</span> <bdi>${each.path}</bdi></li>`)}${done.conflicts.map((each) => html`<li key=${each.path} class="bad">conflict in <bdi>${each.path}</bdi>: ${each.why}</li>`)}</ul>
-      <p role="status">${looked ? (done.conflicts.length ? "Nothing is written while there are conflicts." : changes.length ? "" : "Your files already have everything.") : changes.length ? "Applied." : "Undone."}</p>` : null}
+      <p role="status">${looked ? (done.conflicts.length ? "Nothing is written while there are conflicts." : changes.length ? "" : "Your files already have all of these changes.") : changes.length ? "Applied." : "Undone."}</p>` : null}
     <${Failed} error=${error} /></section>`;
 }
