@@ -43,7 +43,7 @@ PATIENCE = 60.0
 """Seconds after which something hangs."""
 CONTAINER_ENDS = 0.25
 
-# The draft lies outside of the workspace: a turn that is cut short has counted, or it has not, and no more.
+# The draft is outside the workspace: a turn that is cut short has counted, or it has not, and no more.
 AGENT = """\
 #!/bin/sh
 number=$(cat counter.txt)
@@ -165,7 +165,7 @@ class Played:
                 self.trouble.append(f"no end after {PATIENCE:.0f} seconds")
 
     def suffer(self, times: int, seconds: float, dice: random.Random) -> None:
-        """Be killed so many times, at moments that are spread over all of the run, then go on to its end."""
+        """Be killed this many times, at moments spread over the whole run, then continue to its end."""
         while len(self.died_after) < times and self.outcome == "open" and not self.trouble:
             left = seconds * (1 - int((self.work / "counter.txt").read_text()) / (ENOUGH + 1))
             self._kill(dice.uniform(0.0, left), everything=dice.random() < CONTAINER_ENDS)

@@ -6,7 +6,7 @@ import signal
 from hypothesis import settings
 
 settings.register_profile("default", deadline=None, print_blob=True)
-# A laptop searches anew on every run, CI repeats the same search.
+# A laptop searches again on every run, CI repeats the same search.
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 

@@ -94,7 +94,7 @@ NOT_OURS = {
 UNTIL_IT_SERVES = """serve --port 0 >address &
 until grep -q '^http' address; do kill -0 $! && sleep 0.1; done
 kill $! && { wait $! || test $? = 143; }"""
-"""In place of `serve --open`, which would open a browser and go on until somebody ends it."""
+"""In place of `serve --open`, which would open a browser and continue until somebody ends it."""
 
 
 def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:

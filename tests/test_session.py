@@ -1,4 +1,4 @@
-"""The calls that programs make to loop inside of a session."""
+"""The calls that programs make to loop inside a session."""
 
 from pathlib import Path
 

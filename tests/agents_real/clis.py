@@ -32,7 +32,7 @@ class Pin:
 
 
 NODE = Pin("npm", "node", "22.23.3", "node")
-"""Older ones make npm choose older agents without a word."""
+"""With older ones npm silently chooses older agents."""
 PINS = {
     "claude": Pin("npm", "@anthropic-ai/claude-code", "2.1.325", "claude"),
     "codex": Pin("npm", "@openai/codex", "0.166.0", "codex"),

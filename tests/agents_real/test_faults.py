@@ -137,7 +137,7 @@ def test_an_agent_that_is_ended_from_outside_was_interrupted_and_the_run_goes_on
 
     assert run.returncode == 0, said
     errors = [turn.reply.error for turn in of(TurnEnded, bench.journal())]
-    # Gemini leaves with exit code 0 and without a word.
+    # Gemini exits silently with code 0.
     assert errors == ["crash" if agent == "gemini" else "interrupted", None], said
 
 

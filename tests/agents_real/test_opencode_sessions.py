@@ -1,4 +1,4 @@
-"""Loops inside of the real OpenCode, whose sessions live in `opencode serve`."""
+"""Loops inside the real OpenCode, whose sessions live in `opencode serve`."""
 
 from __future__ import annotations
 

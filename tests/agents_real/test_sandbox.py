@@ -1,4 +1,4 @@
-"""Each real agent inside of the sandbox: it works, its conversations last, and nothing else does."""
+"""Each real agent inside the sandbox: it works, its conversations last, and nothing else does."""
 
 from __future__ import annotations
 

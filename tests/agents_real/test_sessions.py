@@ -1,4 +1,4 @@
-"""Loops inside of real sessions: /ralph, the stop hook, and what the journal knows about it."""
+"""Loops inside real sessions: /ralph, the stop hook, and what the journal knows about it."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ Opened = Callable[[Bench], Terminal]
 
 
 def listed(bench: Bench) -> str:
-    """How the loop stands, as one reads it in another terminal."""
+    """The state of the loop, as one reads it in another terminal."""
     code, said = bench.cli("session", "list")
     assert code == 0, said
     return said

@@ -1,4 +1,4 @@
-"""One's own runs with other strategies."""
+"""Your own runs with other strategies."""
 
 from collections.abc import Sequence
 

@@ -92,7 +92,7 @@ class Turn(Struct, frozen=True, kw_only=True):
 
 
 class Run:
-    """Plays a run event by event and keeps the journal, so that it can be folded anew at any point."""
+    """Plays a run event by event and keeps the journal, so that it can be folded again at any point."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class Run:
         self.record(Attached(at=before.now, **{"answers": before.answers, "seat": before.seat} | attached))
 
     def until(self, kind: type[StepT], turn: Turn | None = None) -> StepT:
-        """Go on to a step of this kind, which is not done yet."""
+        """Continue to a step of this kind, which is not done yet."""
         while not isinstance(step := self.step, kind):
             assert step is not None, f"The run ended before any {kind.__name__}: {self.state.reason}"
             self.perform(step, turn or Turn())

@@ -1,4 +1,4 @@
-"""Runs from Python: names or objects, a handle while it goes on, and a journal like any other."""
+"""Runs from Python: names or objects, a handle while it continues, and a journal like any other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GATE = "done=test -f done"
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository to work in, and a state directory of one's own."""
+    """A repository to work in, and a state directory of its own."""
     monkeypatch.setenv("UNTILGREEN_STATE_DIR", str(tmp_path / "state"))
     place = repository(tmp_path / "project", {"notes.txt": "start\n"})
     monkeypatch.chdir(place)
@@ -114,7 +114,7 @@ async def test_two_agents_of_one_class_are_told_apart() -> None:
 
 
 class Patient:
-    """Goes on, whatever happens."""
+    """Continues, whatever happens."""
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
         return Continue(reason="patience")

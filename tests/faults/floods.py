@@ -21,7 +21,7 @@ LONGEST_LINE = 65_536 + 2_000
 
 
 def flooded(folder: Path, size: int) -> list[str]:
-    """All that so many bytes on one line, of an agent and of a gate, did harm to."""
+    """Everything that this many bytes on one line, of an agent and of a gate, did harm to."""
     _, quiet = _peak(Stage(folder / "quiet", _story(0)), 0)
     stage = Stage(folder / "loud", _story(size))
     code, loud = _peak(stage, size)

@@ -25,7 +25,7 @@ LOOKS = frozenset(
     }
     | {"status", "var"}
 )
-"""What git only looks at is no effect: its moments are those of its neighbors."""
+"""A git command that only reads is not an effect: its moments are those of its neighbors."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class Act:
     before: Callable[[Stage], None] = lambda stage: None
     """What somebody else does first."""
     beside: str = ""
-    """A script of what a person does meanwhile, from a terminal of their own, until the act is over."""
+    """A script of what a person does at the same time, in another terminal, until the act is over."""
     terminal: bool = False
     """Whether somebody who could answer sits before it."""
 

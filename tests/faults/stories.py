@@ -9,7 +9,7 @@ from tests.faults.stage import Act, Stage, Story
 
 ID = "0bd2e4a1-5c1f-4c6e-9d3b-2f1f6f0c9a11"
 DONE = "Now it is.\n<promise>DONE</promise>"
-# What it leaves running has left its session. The draft lies outside of the workspace: a turn that is cut
+# What it leaves running has left its session. The draft is outside the workspace: a turn that is cut
 # short has counted, or it has not, and no more.
 COUNTING = """\
 cat > /dev/null
@@ -82,7 +82,7 @@ def _wants_to_stop(text: str, *, active: bool, tasks: tuple[str, ...] = ()) -> A
 
 
 def waits_for_approval(*flags: str) -> Act:
-    """A run that is green but for a person's yes."""
+    """A run that is green except for a person's yes."""
     words = ("run", "Make it.", "--agent", "{agent}", "--gate", "done=test -e done", *LASTING)
     sign_off = "gates.sign-off={{kind='approval', people=['ann'], stage=2}}"
     return Act(words=(*words, "--set", sign_off, "--json", *flags), begins=True)
@@ -93,7 +93,7 @@ def _made_ok(stage: Stage) -> None:
 
 
 def _mine(stage: Stage) -> None:
-    """Their user goes on meanwhile, with a file of their own."""
+    """Their user continues meanwhile, with a file of their own."""
     (stage.work / "mine.txt").write_text("mine\n")
 
 
@@ -193,7 +193,7 @@ def _ended_while_driven(verb: str) -> Story:
     return Story(name=f"{verb} while it is driven", agent=SAYING.format(verb=verb), acts=(act,))
 
 
-# A hook that dies says nothing, so that its session stops; a person then goes on in a turn of their own.
+# A hook that dies says nothing, so that its session stops; a person then continues in a turn of their own.
 SESSION = Story(
     name="a session",
     agent="true\n",

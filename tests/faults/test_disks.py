@@ -1,4 +1,4 @@
-"""Disks that are full, read-only or broken: said in a sentence, nothing lost, and `resume` goes on."""
+"""Disks that are full, read-only or broken: said in a sentence, nothing lost, and `resume` continues."""
 
 from __future__ import annotations
 

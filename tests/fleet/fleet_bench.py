@@ -89,7 +89,7 @@ class FleetBench:
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def agent(self, seconds: float = 1.0) -> str:
-        """One that writes a line in so many seconds."""
+        """One that writes a line in this many seconds."""
         return shlex.join([sys.executable, scripted_agent(), str(self.folder / "notes"), str(seconds)])
 
     def end(self) -> None:

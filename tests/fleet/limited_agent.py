@@ -9,7 +9,7 @@ from untilgreen import Reply
 
 
 class Limited:
-    """Says when it may go on."""
+    """Says when it may continue."""
 
     def __init__(self, seconds: float = 6.0) -> None:
         self.seconds = seconds

@@ -101,7 +101,7 @@ WORDS = (
 
 
 def bombs(size: int) -> Iterator[bytes]:
-    """Each about so many bytes long."""
+    """Each about this many bytes long."""
     for piece in PIECES:
         many = piece * (size // len(piece.encode()))
         yield many.encode()

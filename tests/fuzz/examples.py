@@ -50,4 +50,4 @@ LETTERS = (
     b'{"type":"Cancel","at":1e308,"reason":"r"}',
 )
 HALVES = (b'{"session":"\xc3"}', b'{"run":"\xc3"}', b'{"pid":1,"marker":"\xc3"}', b'{"host":"\xc3"}')
-"""Half a character inside of a text; decoders say that in an error of its own kind."""
+"""Half a character inside a text; decoders say that in an error of its own kind."""

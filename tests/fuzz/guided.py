@@ -1,4 +1,4 @@
-"""`make fuzz`: every target for so many seconds, guided by the branches that an input reaches (atheris).
+"""`make fuzz`: every target for that many seconds, guided by the branches that an input reaches (atheris).
 
 `python -m tests.fuzz.guided SECONDS [TARGET …]`. Before that each target gets every large bomb. Inputs that
 were worth keeping stay in `.fuzz/`; one that breaks a parser is written there as well, to become a test.

@@ -1,6 +1,6 @@
 """What we read of git and of a repository, with names and files that somebody made hostile.
 
-git's own form is kept, as we ask for it; what stands in it is anybody's. So names have to come back as they
+git's own form is kept, as we ask for it; what it contains can be anything. So names have to come back as they
 went in, and files of a repository, which an agent can write, may hold anything.
 """
 

@@ -1,4 +1,4 @@
-"""Journals of every published format stay here for ever: an old run still opens."""
+"""Journals of every published format stay here forever: an old run still opens."""
 
 from pathlib import Path
 

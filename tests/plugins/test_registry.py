@@ -1,4 +1,4 @@
-"""The plugin door: every way to name a plugin, and a sentence for every way to get it wrong."""
+"""The plugin registry: every way to name a plugin, and a sentence for every way to get it wrong."""
 
 import importlib
 import inspect
@@ -87,7 +87,7 @@ def write(path: Path, source: str) -> Path:
 def finding(
     plugins: Plugins, name: str, options: dict[str, Any] | None = None, *, base: Path | None = None
 ) -> str:
-    """What the door says about a strategy that can't be had."""
+    """What the registry says about a strategy that it can't make."""
     with pytest.raises(UserError) as caught:
         plugins.create("strategy", name, options, base=base)
     return str(caught.value)

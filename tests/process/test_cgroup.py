@@ -1,4 +1,4 @@
-"""A cgroup of one's own, where the system allows it."""
+"""A cgroup of its own, where the system allows it."""
 
 import subprocess
 from collections.abc import Iterator

@@ -139,7 +139,7 @@ def test_lap_and_error_limits_are_never_exceeded(played: str, strategy: Strategy
 
 
 class Moody:
-    """Answers with one error class after another, and then does nothing useful for ever."""
+    """Answers with one error class after another, and then does nothing useful forever."""
 
     def __init__(self, moods: list[tuple[ErrorClass | None, float | None]]) -> None:
         self.moods = moods

@@ -66,7 +66,7 @@ def played(text: str) -> Run:
 
 
 def ended(text: str) -> RunState:
-    """How it stands at its end, with commits that the agent made and files that were changed before."""
+    """Its state at the end, with commits that the agent made and files that were changed before."""
     state = played(text).state
     where = {"mode": "worktree", "dirty": [text, text], "forked": text}
     plan = msgspec.structs.replace(state.plan, workspace=where)

@@ -1,4 +1,4 @@
-"""Objects of a stream are read value by value, and a strange one is no trouble."""
+"""Objects of a stream are read value by value, and a strange one does no harm."""
 
 import pytest
 from hypothesis import given

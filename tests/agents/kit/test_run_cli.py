@@ -1,4 +1,4 @@
-"""Running a program at a desk, as every adapter does."""
+"""Running a program in a turn, as every adapter does."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What of an agent's own directory can be seen and changed inside of a sandbox."""
+"""What of an agent's own directory can be seen and changed inside a sandbox."""
 
 from pathlib import Path
 

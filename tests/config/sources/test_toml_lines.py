@@ -141,7 +141,7 @@ def test_every_key_that_a_writer_wrote_is_found_on_a_line_that_has_it(values: di
 
 
 def _paths(table: dict[str, Any], above: tuple[str, ...] = ()) -> list[Key]:
-    """Every key of a document but those inside of lists."""
+    """Every key of a document except those inside lists."""
     found: list[Key] = []
     for key, value in table.items():
         found.append((*above, key))

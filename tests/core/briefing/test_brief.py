@@ -355,7 +355,7 @@ def test_another_agent_does_not_get_the_conversation_of_the_first() -> None:
 
     run.lap(Turn(reply=Reply(text="hello", session="s-2")), tests=red("a"))
     assert run.state.sessions == {"one": "s-1", "two": "s-2"}
-    assert brief_of(run).session is None  # a change of agents starts anew
+    assert brief_of(run).session is None  # a change of agents starts again
 
 
 def test_the_brief_carries_what_is_left_of_the_money() -> None:

@@ -1,4 +1,4 @@
-"""Placeholders are filled in one pass, and what stands in a value is never taken for one."""
+"""Placeholders are filled in one pass, and what is in a value is never taken for one."""
 
 import pytest
 

@@ -128,7 +128,7 @@ def test_laps_that_only_lack_the_claim_are_no_evidence() -> None:
 
 
 def words(count: int, start: int = 0) -> str:
-    """So many different words, without digits."""
+    """This many different words, without digits."""
     return " ".join(f"w{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}y" for n in range(start, start + count))
 
 

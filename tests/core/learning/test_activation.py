@@ -1,4 +1,4 @@
-"""Whether numbers of one's own may decide."""
+"""Whether your own numbers may decide."""
 
 import pytest
 

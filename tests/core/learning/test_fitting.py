@@ -1,4 +1,4 @@
-"""Numbers of one's own from one's own laps."""
+"""Your own two numbers, fitted to your own laps."""
 
 import pytest
 from hypothesis import given

@@ -181,7 +181,7 @@ def test_files_that_stayed_are_confirmed_once() -> None:
 
 
 class Ends:
-    """Goes on for some laps and then finishes as it was told to."""
+    """Continues for some laps and then finishes as it was told to."""
 
     def __init__(self, laps: int) -> None:
         self.laps = laps

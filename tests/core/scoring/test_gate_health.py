@@ -1,4 +1,4 @@
-"""How gates stand before anybody works: green, red or broken, and flaky or slow beside it."""
+"""The state of gates before anybody works: green, red or broken, and flaky or slow beside it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Going on for as long as another lap is worth its price, by what earlier runs taught."""
+"""Continuing for as long as another lap is worth its price, by what earlier runs taught."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""So many laps and no more."""
+"""A fixed number of laps."""
 
 import pytest
 

@@ -34,7 +34,7 @@ def attached() -> Attached:
 
 @pytest.mark.anyio
 async def test_a_pause_is_ended_by_whoever_is_left_when_the_driver_goes(tmp_path: Path) -> None:
-    """Whoever ended it drives: the one that drove when somebody looked is gone."""
+    """The process that ended it drives: the one seen driving before is gone."""
     run = await begun(tmp_path, attached(), Paused(at=NOON, reason="lunch"))
     elsewhere = list[bool]()
 

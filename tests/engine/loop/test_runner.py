@@ -55,7 +55,7 @@ def names(events: list[Event]) -> list[str]:
 
 
 class Slow:
-    """An agent that works until it is told to go on, or for ever."""
+    """An agent that works until it is told to continue, or forever."""
 
     def __init__(self, workspace: MemoryWorkspace) -> None:
         self.workspace = workspace
@@ -229,7 +229,7 @@ async def test_an_interrupt_leaves_the_run_open_and_the_same_lap_starts_again() 
 
 
 class Sluggish:
-    """A journal whose disk takes a while for the last event; somebody hears of it meanwhile."""
+    """A journal whose disk takes a while for the last event; somebody hears of it before that."""
 
     def __init__(self, inner: MemoryJournal) -> None:
         self.inner = inner
@@ -278,7 +278,7 @@ async def test_an_event_that_is_being_written_is_written_though_its_writer_is_ca
 
 
 class Refused(MemoryWorkspace):
-    """A workspace that keeps nothing, until somebody mends that."""
+    """A workspace that keeps nothing, until somebody fixes that."""
 
     trouble: Exception | None
 

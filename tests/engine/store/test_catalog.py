@@ -1,4 +1,4 @@
-"""What is remembered about runs is never wrong: what does not fit the disk is read anew."""
+"""What is remembered about runs is never wrong: what does not fit the disk is read again."""
 
 import os
 import signal

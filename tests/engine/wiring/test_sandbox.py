@@ -84,7 +84,7 @@ git commit -q --allow-empty -m one && git repack -qad"""
 
 
 async def written(paths: str, place: Path, sandbox: Sandbox | None) -> list[str]:
-    """Those of the paths that can be written, or made, inside of the walls."""
+    """Those of the paths that can be written, or made, inside the sandbox."""
     assert sandbox is not None
     tries = f'for path in {paths}; do if touch "$path" 2>/dev/null; then echo "$path"; fi; done'
     return (await run(shell(tries), cwd=place, sandbox=sandbox)).stdout.split()

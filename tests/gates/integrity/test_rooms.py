@@ -289,7 +289,7 @@ async def test_paths_of_the_copy_are_not_shown(project: Project) -> None:
 async def test_a_link_in_place_of_a_file_that_is_put_back_in_part_leads_nowhere(
     project: Project, tmp_path: Path, name: str, text: str, leads: str
 ) -> None:
-    """We write outside of any sandbox: what the agent points a link at stays as it is."""
+    """We write outside any sandbox: what the agent points a link at stays as it is."""
     theirs = tmp_path / "profile"
     theirs.write_text("of the user\n")
     project.gates = (gate("true"),)

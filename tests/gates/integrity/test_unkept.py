@@ -125,7 +125,7 @@ async def test_an_editable_install_in_a_gate_leaves_the_environment_alone(projec
 
 
 async def test_a_build_directory_that_knows_absolute_paths_builds_the_room(tmp_path: Path) -> None:
-    """As the cache of CMake does: what is configured once goes on to read the workspace."""
+    """As the cache of CMake does: what is configured once continues to read the workspace."""
     root = tmp_path / "project"
     project = Project(root, tmp_path / "private", (gate("sh build/run.sh"),))
     await project.begin({**START, IGNORE: "build/\n"})

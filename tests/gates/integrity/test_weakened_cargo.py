@@ -1,4 +1,4 @@
-"""The same tricks with cargo, whose tests stand beside the code or in it."""
+"""The same tricks with cargo, whose tests are beside the code or in it."""
 
 from pathlib import Path
 

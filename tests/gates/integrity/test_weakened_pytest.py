@@ -268,7 +268,7 @@ async def test_a_gates_script_that_is_replaced_is_found(project: Project, real_p
 async def test_a_gate_that_waits_for_the_claim_counts_when_there_is_one(
     project: Project, real_pytest: str, claim: bool
 ) -> None:
-    """Red with the originals and red in the control is no pass, whichever gate it is."""
+    """Red with the originals and red in the control is not a pass, whichever gate it is."""
     project.claim, project.at_home = claim, False
     project.gates = (gate(f"{real_pytest} -q tests && test -d .git", when="claimed"),)
     await project.begin(START)

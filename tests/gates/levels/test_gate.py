@@ -250,7 +250,7 @@ BWRAP = pytest.mark.skipif(
 
 @BWRAP
 async def test_each_program_of_a_level_is_started_inside_of_the_sandbox(project: Path) -> None:
-    """The places for temporary files are empty there, but for the workspace."""
+    """The places for temporary files are empty there, except for the workspace."""
     hidden = f"test ! -e {project.parent}/{project.name}-beside"
     (project.parent / f"{project.name}-beside").touch()
     inside = Sandbox(mounts=(Mount(path=project, way="write"),))

@@ -66,7 +66,7 @@ async def inside(script: str, work: Path, wall: Sandbox, **given: str) -> Ran:
 
 @pytest.fixture
 def planted() -> Iterator[list[Path]]:
-    """Files outside of any workspace; should one be made after all, it does not stay."""
+    """Files outside any workspace; should one be made after all, it does not stay."""
     found = [Path("/etc/planted"), Path("/usr/planted")]
     yield found
     for path in found:

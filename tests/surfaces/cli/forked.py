@@ -1,4 +1,4 @@
-"""Commands in processes of their own, without importing everything anew for each.
+"""Commands in processes of their own, without importing everything again for each.
 
 A server has imported untilgreen and forks for every command: a process with its own id, directory,
 environment and pipes, which ends as Python ends. That is a third of the price of `python -m untilgreen`,

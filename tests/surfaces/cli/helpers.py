@@ -56,7 +56,7 @@ class Done:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """What `--json` printed; a line that is no JSON fails the test."""
+        """What `--json` printed; a line that isn't JSON fails the test."""
         return [json.loads(line) for line in self.out.splitlines()]
 
     @property
@@ -211,7 +211,7 @@ class Cli:
         return Terminal(arguments, self.place, {**self.env, "TERM": term})
 
     def agent(self, body: str, name: str = "agent.sh", shebang: str = "/bin/sh") -> str:
-        """A script outside of the workspace, as `--agent` takes it."""
+        """A script outside the workspace, as `--agent` takes it."""
         return f"cmd:{shlex.quote(str(script(self.tmp / name, body, shebang)))}"
 
     def python_agent(self, body: str, name: str = "agent.py") -> str:
@@ -219,7 +219,7 @@ class Cli:
         return self.agent(body, name, sys.executable)
 
     def journal(self, run: str) -> list[dict[str, Any]]:
-        """The events of a run as they stand in its journal."""
+        """The events of a run as its journal has them."""
         path = self.runs / run / "journal.jsonl"
         if not path.exists():
             return []

@@ -1,4 +1,4 @@
-"""Ctrl-C and its like: the run is saved, nothing stays alive, and the same lap goes on."""
+"""Ctrl-C and its like: the run is saved, nothing stays alive, and the same lap continues."""
 
 import signal
 from pathlib import Path

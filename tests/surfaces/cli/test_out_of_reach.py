@@ -1,4 +1,4 @@
-"""The agent can't reach its judge: what it changes in the middle of a run, and what it calls, is in vain.
+"""The agent can't reach its judge: what it changes in the middle of a run, and what it calls, has no effect.
 
 The agent kills its driver where a defence could otherwise owe its success to what the driver still knows.
 """

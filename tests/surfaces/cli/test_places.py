@@ -24,7 +24,7 @@ FILES = {"calc.py": RED_CALC, "test_calc.py": CALC_TESTS}
 
 
 def converges(cli: Cli, place: Path) -> None:
-    """A run that is started there mends what is there."""
+    """A run that is started there fixes what is there."""
     done = cli("run", "Mend it.", "--agent", cli.agent(FIX), "--gate", UNITTEST, cwd=place)
 
     assert done.code == 0, done

@@ -29,7 +29,7 @@ AS_ROOT = str(os.getuid() == 0).lower()
 BWRAP = ("--sandbox", "bwrap", "--set", f"sandbox.as_root={AS_ROOT}")
 MENDED = "grep -q mended notes.txt"
 HIDDEN = "test ! -e ~/.ssh"
-"""Green inside of the sandbox only."""
+"""Green inside the sandbox only."""
 
 
 @pytest.fixture(autouse=True)

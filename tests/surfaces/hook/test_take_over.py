@@ -10,7 +10,7 @@ OTHER = "4f0e2b1c-1111-4c6e-9d3b-2f1f6f0c9a22"
 
 
 def grown_old(session: Session, hours: float) -> None:
-    """Nothing was heard of the session for so long."""
+    """Nothing was heard of the session for that long."""
     past = time.time() - hours * 3600
     notes = Path(session.env["UNTILGREEN_STATE_DIR"]) / "sessions"
     for path in (session.journal, *notes.iterdir()):

@@ -1,4 +1,4 @@
-"""Hooks that are registered twice, stale, skipped or untrusted are found, each with what mends it."""
+"""Hooks that are registered twice, stale, skipped or untrusted are found, each with its fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one's own runs taught, in words."""
+"""What your own runs taught, in words."""
 
 import pytest
 

@@ -103,7 +103,7 @@ async def test_times_that_an_agent_makes_git_ignore_hide_no_change(
 async def test_a_repository_that_an_agent_made_starts_no_program_of_its_own(
     tmp_path: Path, private: Path
 ) -> None:
-    """In a sandbox an agent can make a repository of a directory; the next run there works outside of it."""
+    """In a sandbox an agent can make a repository of a directory; the next run there works outside it."""
     place, ran = tmp_path / "plain", tmp_path / "ran"
     write(place, {"a.txt": "1\n", ".gitattributes": "* filter=agent\n"})
     git(place, "init", "--quiet")

@@ -205,13 +205,13 @@ def resume(run: Run = LAST, /, *, server: Server, reason: Reason = "") -> int:
 
 @app.command
 def stop(run: Run = LAST, /, *, server: Server, reason: Reason = "") -> int:
-    """End a run after the current lap."""
+    """Stop a run after the current lap."""
     return _control(server, run, "stop", reason, "will stop after the current lap")
 
 
 @app.command
 def cancel(run: Run = LAST, /, *, server: Server, reason: Reason = "") -> int:
-    """End a run now."""
+    """Stop a run now, and kill the agent's turn."""
     return _control(server, run, "cancel", reason, "is cancelled")
 
 

@@ -66,7 +66,7 @@ class SteerArguments(Arguments, frozen=True, kw_only=True):
 
 
 class StopArguments(Arguments, frozen=True, kw_only=True):
-    """End a run after the current lap."""
+    """Stop a run after the current lap."""
 
     run: _Run = "@last"
     reason: str = "stopped by an MCP client"

@@ -212,7 +212,7 @@ def test_an_apply_that_is_killed_in_the_middle_is_done_again_and_can_still_be_ta
 
 
 def test_an_apply_that_left_half_of_the_files_is_taken_back_before_the_next(cli: Cli, ran: str) -> None:
-    """Where git was killed, too: what it had just removed to write it anew is missing."""
+    """Where git was killed, too: what it had just removed to write it again is missing."""
     before = files(cli.place)
     died = cli("apply", env={CRASH_AT: "restore:before:files#1"})
     (cli.place / "a.txt").unlink()

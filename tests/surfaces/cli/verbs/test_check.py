@@ -1,9 +1,9 @@
-"""The gates alone: how they stand, and whether they can be trusted, before any money is spent."""
+"""The gates alone: their state, and whether they can be trusted, before any money is spent."""
 
 from tests.surfaces.cli.helpers import NO_OP, Cli
 
 EVERY_OTHER = "n=$(cat {0} 2>/dev/null || echo 0); echo $((n + 1)) > {0}; "
-"""Counts in a file outside of the workspace, so that no file of the work changes."""
+"""Counts in a file outside the workspace, so that no file of the work changes."""
 FLIPS = "flips=" + EVERY_OTHER + "[ $((n % 2)) = 1 ] || {{ echo 'app.py:3: error: too late'; exit 1; }}"
 
 

@@ -16,7 +16,7 @@ cat > {tmp}/brief-$(ls {tmp} | grep -c '^brief-')
 touch {tmp}/began
 for i in $(seq 1000); do test -f {tmp}/go && break; sleep 0.05; done
 """
-"""Keeps what it is told, and works until it may go on."""
+"""Keeps what it is told, and works until it may continue."""
 HANGING = "cat > /dev/null\ntouch {tmp}/began\nexec sleep 60\n"
 
 

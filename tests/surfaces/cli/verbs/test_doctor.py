@@ -1,4 +1,4 @@
-"""What is wrong with a machine is said before a run finds out, with what mends it."""
+"""What is wrong with a machine is said before a run finds out, with its fix."""
 
 import os
 from typing import Any

@@ -1,4 +1,4 @@
-"""learn: what one's own runs taught."""
+"""learn: what your own runs taught."""
 
 import json
 

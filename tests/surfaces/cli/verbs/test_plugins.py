@@ -1,4 +1,4 @@
-"""Code of one's own in the workspace: found, copied before the first lap, named when it fails."""
+"""Plugins in the workspace: found, copied before the first lap, named when it fails."""
 
 import pytest
 

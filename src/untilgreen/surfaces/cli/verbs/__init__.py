@@ -24,7 +24,7 @@ session        session: loops in an agent's own session.
 acp            acp: untilgreen as an agent in editors.
 mcp            mcp: the verb for other agents and apps.
 hook           hook: what an agent's hooks call during a session.
-doctor         doctor: check that everything a run needs is installed, and how to fix what isn't.
+doctor         doctor: check that everything a run needs is installed, and say how to fix what isn't.
 config         config show: the effective settings, and where each comes from.
 trust          trust, and the question that is asked before a repository's spec runs anything.
 plugins        plugins: list them, and check one of your own.

@@ -1,4 +1,4 @@
-"""doctor: check that everything a run needs is installed, and how to fix what isn't."""
+"""doctor: check that everything a run needs is installed, and say how to fix what isn't."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _IN_THE_SHELL = frozenset(
 
 
 def doctor(*, spec: SpecFlags = NO_FLAGS, place: Place = HERE, json: Json = False) -> int:
-    """Check that everything a run needs is installed, and how to fix what isn't.
+    """Check that everything a run needs is installed, and say how to fix what isn't.
 
     Checks git, disk, permissions, agents, their hooks and the spec. Takes the options of `run`. Starts git,
     bwrap, and the agents for their version only: no gates, no turn. Exits with 0 if all is well, 1 if a check

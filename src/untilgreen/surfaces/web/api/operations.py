@@ -167,6 +167,6 @@ TABLE: tuple[Operation, ...] = (
     _post("comment", "/runs/{run}/comment", "Comment on lines of a diff.", requests.LineComment),
     _post("pause", "/runs/{run}/pause", "Pause a run after the current turn.", requests.Reason),
     _post("resume", "/runs/{run}/resume", "Continue a paused or interrupted run.", requests.Reason),
-    _post("stop", "/runs/{run}/stop", "End a run after the current lap.", requests.Reason),
-    _post("cancel", "/runs/{run}/cancel", "End a run now.", requests.Reason),
+    _post("stop", "/runs/{run}/stop", "Stop a run after the current lap.", requests.Reason),
+    _post("cancel", "/runs/{run}/cancel", "Stop a run now, and kill the agent's turn.", requests.Reason),
 )

@@ -25,7 +25,7 @@ from untilgreen.core.values.events import Event
 
 @dataclass(frozen=True)
 class Patient:
-    """Goes on for as long as the failures keep changing.
+    """Continues for as long as the failures keep changing.
 
     Which way they change does not matter to it.
     """
