@@ -73,6 +73,7 @@ def test_rust_for_tests_and_for_others_is_as_for_others_and_test_modules_stay() 
         ("a.js", "", "const mode = 'test'\nconst cities = ['CIA']\n"),
         ("a.rs", "", "#[cfg(test)]\nuse helper;\n"),
         ("a.js", "", "echo('$CI')\n"),
+        ("a.py", "", "COUNTRIES = {'CH': 'Switzerland', 'CI': 'Ivory Coast'}\n"),
     ],
     ids=[
         "there before",
@@ -82,6 +83,7 @@ def test_rust_for_tests_and_for_others_is_as_for_others_and_test_modules_stay() 
         "words",
         "for tests",
         "no shell",
+        "a country",
     ],
 )
 def test_other_code_stays_as_it_is(path: str, before: str, after: str) -> None:

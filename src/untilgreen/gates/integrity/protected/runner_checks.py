@@ -6,7 +6,7 @@ code that is right by itself stays green, and code that is right only in a test 
 
 from __future__ import annotations
 
-import posixpath
+import re
 from collections.abc import Collection
 from itertools import pairwise
 
@@ -38,19 +38,15 @@ _STARTED = regex(
     r"thread::current"
 )
 """Ways to find out how the process was started; with the name of a runner on the same line."""
+_READS_VARIABLES = regex(r"env", re.I)
+"""os.environ, getenv, process.env, env::var, ENV: without it, "CI" may be a country."""
 _MODES = regex(r"\b(?:NODE|APP|RAILS|RACK|MIX|FLASK|DJANGO)_ENV\b|import\.meta\.env")
 _MODE = frozenset({"test", "testing"})
 _SPELLINGS = (
     (regex(rf"\benv\.{_VARIABLES}\b"), f"env.{_NAME}"),
     (regex(rf"\bENV\{{\s{{0,4}}{_VARIABLES}\s{{0,4}}\}}"), f"ENV{{{_NAME}}}"),
-    (
-        regex(r"\btypeof\s{1,4}(?:jest|describe|it|test|expect|vi|suite|beforeEach)\b"),
-        "typeof untilgreen_none",
-    ),
-    (
-        regex(r"\bglobal(?:This)?\.(?:jest|describe|it|test|expect|vi|suite|beforeEach)\b"),
-        "globalThis.untilgreen_none",
-    ),
+    (regex(rf"\btypeof\s{{1,4}}{_GLOBALS}\b"), "typeof untilgreen_none"),
+    (regex(rf"\bglobal(?:This)?\.{_GLOBALS}\b"), "globalThis.untilgreen_none"),
     (regex(r"\btesting\.Testing\(\)"), "(testing.Testing() && false)"),
     (regex(r"\bcfg!\(test\)"), "cfg!(any())"),
 )
@@ -59,47 +55,14 @@ _IN_SHELL = regex(rf"(\$\{{?){_VARIABLES}\b")
 _FOR_TESTS, _FOR_OTHERS = regex(r"#\[cfg\(test\)\]"), regex(r"\bcfg\(not\(test\)\)")
 _MODULE = regex(r"\bmod\s{1,4}\w+")
 _WORD = regex(r"[\w-]{4,}")
-_ENDINGS = frozenset(
-    (
-        *(
-            ".py",
-            ".js",
-            ".cjs",
-            ".mjs",
-            ".jsx",
-            ".ts",
-            ".cts",
-            ".mts",
-            ".tsx",
-            ".go",
-            ".rs",
-            ".rb",
-            ".php",
-            ".pl",
-        ),
-        *(
-            ".pm",
-            ".c",
-            ".cc",
-            ".cpp",
-            ".h",
-            ".hpp",
-            ".java",
-            ".kt",
-            ".cs",
-            ".sh",
-            ".bash",
-            ".lua",
-            ".ex",
-            ".exs",
-        ),
-    )
+_CODE = regex(
+    r".*\.(?:py|[cm]?[jt]s|[jt]sx|go|rs|rb|php|p[lm]|c|cc|cpp|h|hpp|java|kt|cs|sh|bash|lua|exs?)", re.S
 )
 
 
 def may_check(path: str) -> bool:
     """Whether it is code of a known language."""
-    return posixpath.splitext(path)[1] in _ENDINGS
+    return _CODE.fullmatch(path) is not None
 
 
 def swap_runner_checks(
@@ -112,13 +75,14 @@ def swap_runner_checks(
     lines = current.decode(errors="surrogateescape").splitlines(keepends=True)
     new = [line for line in lines if line.rstrip("\r\n") not in before]
     looks = any(_INSPECTS.search(line) for line in new)
+    reads = any(_READS_VARIABLES.search(line) for line in new)
     two_ways = any(_FOR_OTHERS.search(line) for line in new)
     shell = path.endswith((".sh", ".bash"))
     found, blinded = [], []
     for line, following in pairwise([*lines, ""]):
         bare = line
         if line.rstrip("\r\n") not in before:
-            bare = _blinded(line, names, looks=looks, shell=shell)
+            bare = _blinded(line, names, looks=looks, reads=reads, shell=shell)
             bare = _one_way(bare, following) if two_ways else bare
         if bare != line:
             found.append(line.strip()[:80])
@@ -129,12 +93,12 @@ def swap_runner_checks(
     return Swap(tuple(dict.fromkeys(found)), content, only_new=original is None)
 
 
-def _blinded(line: str, names: Collection[str], *, looks: bool, shell: bool) -> str:
+def _blinded(line: str, names: Collection[str], *, looks: bool, reads: bool, shell: bool) -> str:
     looks = looks or _STARTED.search(line) is not None
     mode = _MODES.search(line) is not None
 
     def is_a_check(text: str) -> bool:
-        if _VARIABLE.fullmatch(text) or (mode and text in _MODE):
+        if (reads and _VARIABLE.fullmatch(text)) or (mode and text in _MODE):
             return True
         return looks and bool(_RUNNER.search(text) or any(word in names for word in _WORD.findall(text)))
 
