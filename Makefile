@@ -37,7 +37,7 @@ test: $(READY) ## run every test; the core must be covered to the last branch
 		--ignore=tests/process/sandbox/test_bubblewrap.py --ignore=tests/surfaces/cli/test_sandbox.py \
 		--ignore=tests/cheats/test_runners.py -q -n 2 --dist worksteal --inline-snapshot=disable
 	@echo "Left out: tests/fleet, which needs PostgreSQL and Temporal; run it with make test-fleet."
-	@echo "Left out: MCP and traces, where their packages are not installed; run them with make test-extras."
+	@echo "Left out: MCP, traces and the reference client of ACP, where their packages are not installed; run them with make test-extras."
 	@echo "Left out: tests/browser, which needs chromium; run it with make test-browser."
 	@echo "Left out: the tests of the sandbox, which need bubblewrap; run them with make test-sandbox."
 	@$(BIN)/python tests/agents_real/clis.py --left-out
@@ -66,9 +66,9 @@ test-fleet: $(READY) ## run the tests of the fleet on a real PostgreSQL and a re
 		$(SUDO) apt-get install -y -qq --no-install-recommends pgbouncer iproute2 >/dev/null; }
 	$(BIN)/pytest tests/fleet -q -rs -n 2 --dist loadfile --inline-snapshot=disable
 
-test-extras: $(READY) ## run the tests of MCP and traces; installs their packages if needed
-	@$(BIN)/python -c 'import mcp, opentelemetry.sdk' 2>/dev/null || { echo "Installing mcp and opentelemetry"; $(PIP) install -e '.[mcp,otel]' -c constraints.txt; }
-	$(BIN)/pytest tests/surfaces/mcp tests/surfaces/web/test_mcp_mount.py tests/notify/test_traces.py -q -rs --inline-snapshot=disable
+test-extras: $(READY) ## run the tests of MCP, traces and the reference client of ACP; installs their packages if needed
+	@$(BIN)/python -c 'import mcp, opentelemetry.sdk, acp' 2>/dev/null || { echo "Installing mcp, opentelemetry and the SDK of ACP"; $(PIP) install -e '.[mcp,otel]' --group acp -c constraints.txt; }
+	$(BIN)/pytest tests/surfaces/mcp tests/surfaces/web/test_mcp_mount.py tests/notify/test_traces.py tests/surfaces/acp/test_sdk_client.py -q -rs --inline-snapshot=disable
 
 test-sandbox: $(READY) ## run the tests of the sandbox; installs bubblewrap if needed
 	@command -v bwrap >/dev/null || { echo "Installing bubblewrap"; $(SUDO) apt-get update -qq && \

@@ -3,166 +3,200 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-SPEC = """
-task = "unused"
-agent = "cmd:sh -c 'cat > /dev/null; echo I wrote a line; echo x >> lines'"
-strategy = {strategy}
+from tests.surfaces.acp.editor import Editor
 
-[gates.three]
-run = "{gate}"
-"""
+WAITS = "echo x >> lines; exec sleep 5432"
 
 
-class Editor:
-    """The other side of the protocol."""
-
-    def __init__(self, project: Path, state: Path) -> None:
-        self.project, self.state = project, state
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "untilgreen", "acp", "--state-dir", str(state)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.heard: list[dict[str, Any]] = []
-        self.numbers = 0
-        self.answers = "continue"
-
-    def send(self, **message: Any) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
-        self.process.stdin.flush()
-
-    def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        self.numbers += 1
-        self.send(id=self.numbers, method=method, params=params)
-        return self.wait(self.numbers)
-
-    def wait(self, number: int) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            message: dict[str, Any] = json.loads(line)
-            if message.get("method") == "session/request_permission":
-                self.heard.append(message)
-                chosen = {"outcome": "selected", "optionId": self.answers}
-                self.send(id=message["id"], result={"outcome": chosen})
-            elif message.get("id") == number:
-                return message
-            else:
-                self.heard.append(message)
-        raise AssertionError("The agent is gone.")
-
-    def session(self) -> str:
-        self.ask("initialize", protocolVersion=1, clientCapabilities={})
-        return str(self.ask("session/new", cwd=str(self.project), mcpServers=[])["result"]["sessionId"])
-
-    def prompt(self, session: str, text: str = "Write three lines.") -> dict[str, Any]:
-        return self.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
-
-    def updates(self, kind: str) -> list[dict[str, Any]]:
-        every = [each["params"]["update"] for each in self.heard if each.get("method") == "session/update"]
-        return [each for each in every if each["sessionUpdate"] == kind]
-
-    def text(self) -> str:
-        return "".join(each["content"]["text"] for each in self.updates("agent_message_chunk"))
-
-    def close(self) -> int:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.close()
-        code = self.process.wait(20)
-        self.process.stdout.close()
-        return code
+def sleeping(seconds: str) -> bool:
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    return f"sleep {seconds}" in running
 
 
-@pytest.fixture
-def editor(tmp_path: Path) -> Iterator[Editor]:
-    project = tmp_path / "project"
-    project.mkdir()
-    subprocess.run(["git", "init", "-q", "."], cwd=project, check=True)
-    editor = Editor(project, tmp_path / "state")
-    yield editor
-    if editor.process.poll() is None:
-        editor.close()
-
-
-def spec(
-    editor: Editor,
-    *,
-    gate: str = "test $(wc -l < lines) -ge 3",
-    strategy: str = '"hybrid"',
-    trust: bool = True,
-) -> None:
-    text = SPEC.replace("{gate}", gate).replace("{strategy}", strategy)
-    (editor.project / "untilgreen.toml").write_text(text)
-    if trust:
-        command = [sys.executable, "-m", "untilgreen", "trust", "--yes", "--state-dir", str(editor.state)]
-        subprocess.run(command, cwd=editor.project, check=True, capture_output=True)
+def wait_for(happened: Callable[[], bool], seconds: float = 120) -> bool:
+    deadline = time.monotonic() + seconds
+    while not happened() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return happened()
 
 
 def test_a_prompt_is_a_run_with_laps_and_gates_as_tool_calls(editor: Editor) -> None:
-    spec(editor)
+    editor.spec()
 
     answer = editor.prompt(editor.session())
 
     assert answer["result"] == {"stopReason": "end_turn"}
     assert "**converged**: all required gates pass in lap 3" in editor.text()
-    calls = {each["toolCallId"]: each for each in editor.updates("tool_call")}
+    calls = {each["toolCallId"].partition("-")[2]: each for each in editor.updates("tool_call")}
     assert {"lap-1", "lap-2", "lap-3", "gate-3-three"} <= set(calls)
     assert (calls["gate-1-three"]["status"], calls["gate-3-three"]["status"]) == ("failed", "completed")
-    done = [each for each in editor.updates("tool_call_update") if each["toolCallId"] == "lap-3"]
+    done = [each for each in editor.updates("tool_call_update") if each["toolCallId"].endswith("lap-3")]
     assert "I wrote a line" in done[-1]["content"][0]["content"]["text"]
-    plan = editor.updates("plan")[-1]["entries"]
-    assert ("three", "completed") in [(each["content"], each["status"]) for each in plan]
+    before, *_, after = [
+        [(each["content"], each["status"]) for each in plan["entries"]] for plan in editor.updates("plan")
+    ]
+    assert ("three", "pending") in before
+    assert ("three", "completed") in after
     assert editor.close() == 0
 
 
-def test_a_question_is_a_permission_request(editor: Editor) -> None:
-    spec(editor, strategy='"manual"', gate="false")
-    editor.answers = "stop"
+def test_a_lap_shows_what_it_changed_as_diffs(editor: Editor) -> None:
+    (editor.project / "old name").write_text("one\ntwo\n")
+    (editor.project / "gone").write_text("bye\n")
+    editor.spec(turn="echo three | tee -a old*; rm gone; printf 1 > tür", gate="test -e tür")
 
     editor.prompt(editor.session())
 
+    (shown,) = [each for each in editor.updates("tool_call_update") if "locations" in each]
+    assert shown["toolCallId"] == f"{editor.run}-lap-1"
+    diffs = {Path(each["path"]).name: each for each in shown["content"] if each["type"] == "diff"}
+    assert (diffs["old name"]["oldText"], diffs["old name"]["newText"]) == ("one\ntwo\n", "one\ntwo\nthree\n")
+    assert (diffs["tür"]["oldText"], diffs["tür"]["newText"]) == (None, "1")
+    assert (diffs["gone"]["oldText"], diffs["gone"]["newText"]) == ("bye\n", "")
+    assert {each["path"] for each in shown["locations"]} == {
+        str(editor.project / name) for name in ("old name", "tür", "gone")
+    }
+
+
+def test_two_prompts_of_a_session_are_two_runs_with_their_own_calls(editor: Editor) -> None:
+    editor.spec()
+    session = editor.session()
+    editor.prompt(session)
+    (editor.project / "lines").unlink()
+    editor.prompt(session, "Once more.")
+
+    laps = [each["toolCallId"] for each in editor.updates("tool_call") if "-lap-" in each["toolCallId"]]
+    assert len(laps) == len(set(laps)) == 6
+
+
+def test_mentioned_files_are_part_of_the_task(editor: Editor) -> None:
+    editor.spec(turn="echo done > lines", gate="test -e lines")
+    session = editor.session()
+
+    editor.ask(
+        "session/prompt",
+        sessionId=session,
+        prompt=[
+            {"type": "text", "text": "Fix "},
+            {"type": "resource_link", "uri": "file:///p/a%20b.py#L3:9", "name": "a b.py"},
+            {"type": "text", "text": " as in "},
+            {"type": "resource", "resource": {"uri": "file:///p/c.py", "text": "x = 1"}},
+            {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+        ],
+    )
+
+    editor.ask("session/load", sessionId=editor.run, cwd=str(editor.project), mcpServers=[])
+    (asked,) = editor.updates("user_message_chunk")
+    assert asked["content"]["text"] == "Fix /p/a b.py (L3:9) as in \n\n/p/c.py:\n```\nx = 1\n```"
+
+
+def test_a_question_is_a_permission_request(editor: Editor) -> None:
+    editor.spec(strategy='"manual"', gate="false")
+    editor.answers = {"outcome": "selected", "optionId": "stop"}
+
+    answer = editor.prompt(editor.session())
+
     (asked,) = [each for each in editor.heard if each.get("method") == "session/request_permission"]
-    assert "stop" in [each["optionId"] for each in asked["params"]["options"]]
+    kinds = {each["optionId"]: each["kind"] for each in asked["params"]["options"]}
+    assert (kinds["continue"], kinds["stop"]) == ("allow_once", "reject_once")
+    assert answer["result"] == {"stopReason": "end_turn"}
+    assert "**cancelled**: " in editor.text()
+
+
+@pytest.mark.parametrize("answer", [{"outcome": "cancelled"}, {"outcome": "selected", "optionId": "fly"}])
+def test_a_closed_request_is_no_answer_and_the_run_waits_for_one(
+    editor: Editor, answer: dict[str, str]
+) -> None:
+    editor.spec(strategy='"manual"', gate="false")
+    editor.answers = answer
+    number = editor.begin_prompt(editor.session())
+    editor.until(lambda heard: "That was no answer" in json.dumps(heard))
+
+    code, said = editor.untilgreen("answer", editor.run, "stop")
+
+    assert code == 0, said
+    assert editor.wait(number)["result"] == {"stopReason": "end_turn"}
+    assert '"choice":"continue"' not in (editor.state / "runs" / editor.run / "journal.jsonl").read_text()
+
+
+def test_a_question_that_is_answered_elsewhere_makes_way_for_the_next(editor: Editor) -> None:
+    editor.spec(strategy='"manual"', gate="false")
+    editor.answers = None
+    number = editor.begin_prompt(editor.session())
+    asks = "session/request_permission"
+    first = editor.until(lambda heard: heard.get("method") == asks)
+    assert editor.untilgreen("answer", editor.run, "continue")[0] == 0
+
+    editor.answers = {"outcome": "selected", "optionId": "stop"}
+    second = editor.until(lambda heard: heard.get("method") == asks)
+
+    assert first["params"]["toolCall"]["toolCallId"] != second["params"]["toolCall"]["toolCallId"]
+    assert editor.wait(number)["result"] == {"stopReason": "end_turn"}
 
 
 def test_cancel_ends_the_turn_at_once_and_leaves_nothing_running(editor: Editor) -> None:
-    spec(editor)
-    text = (
-        (editor.project / "untilgreen.toml").read_text().replace("echo I wrote", "sleep 5432; echo I wrote")
-    )
-    (editor.project / "untilgreen.toml").write_text(text)
-    spec_trust = [sys.executable, "-m", "untilgreen", "trust", "--yes", "--state-dir", str(editor.state)]
-    subprocess.run(spec_trust, cwd=editor.project, check=True, capture_output=True)
+    editor.spec(turn=WAITS)
     session = editor.session()
-    editor.numbers += 1
-    blocks = [{"type": "text", "text": "Go."}]
-    editor.send(id=editor.numbers, method="session/prompt", params={"sessionId": session, "prompt": blocks})
-    assert editor.process.stdout is not None
-    for line in editor.process.stdout:
-        editor.heard.append(json.loads(line))
-        if any(each["toolCallId"] == "lap-1" for each in editor.updates("tool_call")):
-            break
-    time.sleep(0.5)
+    number = editor.begin_prompt(session, "Go.")
+    editor.until(editor.begins_lap(1))
     editor.send(method="session/cancel", params={"sessionId": session})
 
-    assert editor.wait(editor.numbers)["result"] == {"stopReason": "cancelled"}
-    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert "sleep 5432" not in running
+    assert editor.wait(number)["result"] == {"stopReason": "cancelled"}
+    assert not sleeping("5432")
+
+
+def test_an_editor_that_does_not_read_can_still_cancel(editor: Editor) -> None:
+    editor.spec(turn="seq -f %0200g 2000; exec sleep 5434")  # more than a pipe holds
+    session = editor.session()
+    number = editor.begin_prompt(session, "Go.")
+    assert wait_for(lambda: sleeping("5434"))
+    editor.send(method="session/cancel", params={"sessionId": session})
+
+    assert wait_for(lambda: not sleeping("5434"))
+    assert editor.wait(number)["result"] == {"stopReason": "cancelled"}
+
+
+@pytest.mark.parametrize("how", ["closed", "SIGTERM"])
+def test_an_editor_that_leaves_saves_its_run(editor: Editor, how: str) -> None:
+    editor.spec(turn="echo x >> lines; test -e quick || exec sleep 5433")
+    editor.begin_prompt(editor.session())
+    editor.until(editor.begins_lap(1))
+    run = editor.run
+    if how == "SIGTERM":
+        editor.process.send_signal(signal.SIGTERM)
+        assert editor.process.wait(40) == 0
+    assert editor.close() == 0
+    assert not sleeping("5433")
+
+    (editor.project / "quick").touch()
+    code, said = editor.untilgreen("resume", run, "--no-input")
+
+    assert code == 0, said
+    assert (editor.project / "lines").read_text().count("x") >= 3
+
+
+def test_an_agent_that_can_not_be_used_is_told(editor: Editor) -> None:
+    script = editor.state.parent / "script.json"
+    script.write_text('[[{"fail": {"code": -32000, "message": "Authentication required"}}]]')
+    editor.spec(agent=f"acp:{sys.executable} -m untilgreen.testing.acp_agent {script}")
+
+    answer = editor.prompt(editor.session())
+
+    assert answer["result"] == {"stopReason": "end_turn"}
+    assert f"When it is fixed: `untilgreen resume {editor.run}`" in editor.text()
 
 
 def test_a_spec_that_nobody_trusts_is_not_run(editor: Editor) -> None:
-    spec(editor, trust=False)
+    editor.spec(trust=False)
 
     answer = editor.prompt(editor.session())
 
@@ -170,27 +204,54 @@ def test_a_spec_that_nobody_trusts_is_not_run(editor: Editor) -> None:
     assert not (editor.project / "lines").exists()
 
 
-def test_a_session_shows_a_run_again(editor: Editor) -> None:
-    spec(editor)
+def test_a_session_shows_its_runs_again_in_a_new_process(editor: Editor) -> None:
+    editor.spec()
+    session = editor.session()
+    editor.prompt(session)
+    (editor.project / "lines").unlink()
+    editor.prompt(session, "Once more.")
+    assert editor.close() == 0
+
+    again = Editor(editor.project, editor.state)
+    answer = again.ask("session/load", sessionId=session, cwd=str(editor.project), mcpServers=[])
+
+    assert answer["result"] == {}
+    asked = [each["content"]["text"] for each in again.updates("user_message_chunk")]
+    assert asked == ["Write three lines.", "Once more."]
+    assert again.text() == editor.text()
+    for kind in ("tool_call", "plan"):
+        assert again.updates(kind) == editor.updates(kind)
+    diffs = [each for each in editor.updates("tool_call_update") if "locations" in each]
+    assert [each for each in again.updates("tool_call_update") if "locations" in each] == diffs
+    assert len(diffs) == 6
+    assert again.close() == 0
+
+
+def test_a_run_is_shown_again_by_its_id_and_what_is_unknown_is_said(editor: Editor) -> None:
+    editor.spec()
     editor.prompt(editor.session())
-    run = editor.text().split()[1]
+    run = editor.run
     editor.heard.clear()
 
     answer = editor.ask("session/load", sessionId=run, cwd=str(editor.project), mcpServers=[])
+    unknown = editor.ask("session/load", sessionId="nope", cwd=str(editor.project), mcpServers=[])
 
     assert answer["result"] == {}
     assert "**converged**" in editor.text()
+    assert "There is no run 'nope'" in unknown["error"]["message"]
 
 
 def test_nonsense_gets_an_error_and_ends_nothing(editor: Editor) -> None:
     assert editor.process.stdin is not None
     session = editor.session()
     editor.process.stdin.write("{broken\n[1]\n\n")
+    editor.process.stdin.write("x" * 40_000_000 + "\n")
+    editor.process.stdin.write('{"jsonrpc":"2.0","id":"nobody","result":{}}\n{"id":7,"result":3}\n')
     editor.process.stdin.flush()
 
     assert editor.ask("session/fly")["error"]["code"] == -32601
     assert editor.ask("session/new", cwd="nowhere")["error"]["code"] == -32602
     assert editor.ask("session/prompt", sessionId="none", prompt=[])["error"]["code"] == -32602
     assert "empty" in editor.ask("session/prompt", sessionId=session, prompt=[7])["error"]["message"]
-    assert [each["error"]["code"] for each in editor.heard if "error" in each] == [-32700, -32700]
+    assert [each["error"]["code"] for each in editor.heard if "error" in each] == [-32700] * 3
     assert editor.close() == 0

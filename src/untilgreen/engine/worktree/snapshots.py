@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from untilgreen.core.values.state import Lap, RunState
+from untilgreen.core.values.state import Lap, Open, RunState
 from untilgreen.engine.store.scratch import Scratch
 from untilgreen.engine.wiring.redaction import secrets_of
 from untilgreen.engine.wiring.workplace import start_of, workplace
@@ -51,7 +51,7 @@ async def kept_tree(state: RunState, scratch: Scratch, beginning: str) -> str:
     raise UserError(f"{beginning!r} fits {len(fitting)} snapshots: {', '.join(fitting)}. Type more of it.")
 
 
-async def lap_diff(state: RunState, scratch: Scratch, lap: Lap) -> str:
+async def lap_diff(state: RunState, scratch: Scratch, lap: Lap | Open) -> str:
     """What the agent changed in a lap, as a unified diff without secrets; empty if it changed nothing."""
     if lap.base is None or lap.snapshot is None or lap.base == lap.snapshot:
         return ""

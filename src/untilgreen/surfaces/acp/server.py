@@ -1,29 +1,33 @@
-"""An agent's side of the Agent Client Protocol, version 1, over JSON lines on stdin and stdout."""
+"""An agent's side of the Agent Client Protocol, version 1."""
 
 from __future__ import annotations
 
 import secrets
-import sys
-from contextlib import suppress
+import signal
+from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import anyio
-import msgspec
 from anyio.abc import TaskGroup
 
 from untilgreen import __version__
 from untilgreen.core.loop.fold import apply
+from untilgreen.core.values.events import RunStarted, SnapshotTaken
 from untilgreen.core.values.state import RunState
+from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.runs import Store
-from untilgreen.errors import UntilgreenError, UserError
-from untilgreen.surfaces.acp.prompt import Prompt
+from untilgreen.errors import UntilgreenError, UserError, only
+from untilgreen.surfaces.acp.lap_changes import lap_changes
+from untilgreen.surfaces.acp.prompt import SESSION, Prompt
+from untilgreen.surfaces.acp.prompt_text import prompt_text
 from untilgreen.surfaces.acp.updates import Update, updates
+from untilgreen.surfaces.acp.wire import Message, Wire
+from untilgreen.surfaces.text.safe_text import inert_lines
 
-Message = dict[str, Any]
-PARSE_ERROR, INVALID, NOT_FOUND, PARAMS, FAILED = -32700, -32600, -32601, -32602, -32603
-LONGEST_LINE = 16_000_000
+INVALID, NOT_FOUND, PARAMS, FAILED = -32600, -32601, -32602, -32603
+LEAVE_SECONDS = 20.0
+"""How long runs may take to be saved when the editor is gone."""
 
 
 class Refused(Exception):
@@ -39,36 +43,39 @@ class Server:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._wire = Wire()
         self._roots: dict[str, Path] = {}
         self._prompts: dict[str, Prompt] = {}
-        self._waiting: dict[str, tuple[anyio.Event, list[Message]]] = {}
+        self._plans: dict[str, Update] = {}
+        """The newest of each session, which is sent when it changes."""
+        self._leave = anyio.Event()
 
     async def serve(self) -> None:
-        """Answer until the editor closes our input."""
+        """Answer until the editor closes our input or ends us."""
         async with anyio.create_task_group() as group:
-            async with anyio.wrap_file(sys.stdin.buffer) as lines:
-                async for line in lines:
-                    self._take(line, group)
-            for prompt in self._prompts.values():
-                await prompt.cancel()
+            group.start_soon(self._wire.write)
+            async with anyio.create_task_group() as hearing:
+                hearing.start_soon(self._leave_on_a_signal, hearing)
+                hearing.start_soon(self._hear, group, hearing)
+            self._leave.set()
+            with anyio.move_on_after(LEAVE_SECONDS):
+                while self._prompts:  # noqa: ASYNC110 - for a moment at the end
+                    await anyio.sleep(0.02)
+            await self._wire.close()
             group.cancel_scope.cancel()
 
-    def _take(self, line: bytes, group: TaskGroup) -> None:
-        if not line.strip():
-            return
-        try:
-            if len(line) > LONGEST_LINE:
-                raise ValueError("too long")
-            message = msgspec.json.decode(line, type=Message)
-        except (ValueError, RecursionError):
-            self._send({"id": None, "error": {"code": PARSE_ERROR, "message": "That is not a JSON object."}})
-            return
-        if "method" not in message:
-            self._hear_answer(message)
-        elif "id" in message:
-            group.start_soon(self._answer, message)
-        elif message["method"] == "session/cancel":
-            group.start_soon(self._cancel, str(_params(message).get("sessionId")))
+    async def _hear(self, group: TaskGroup, hearing: TaskGroup) -> None:
+        async for message in self._wire.messages():
+            if "id" in message:
+                group.start_soon(self._answer, message)
+            elif message["method"] == "session/cancel":
+                group.start_soon(self._cancel, str(_params(message).get("sessionId")))
+        hearing.cancel_scope.cancel()
+
+    async def _leave_on_a_signal(self, hearing: TaskGroup) -> None:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+            async for _ in signals:
+                hearing.cancel_scope.cancel()
 
     async def _answer(self, message: Message) -> None:
         method, params = str(message["method"]), _params(message)
@@ -84,12 +91,15 @@ class Server:
             result = await known[method](params)
         except Refused as refused:
             error = {"code": refused.code, "message": str(refused)}
-        except UntilgreenError as trouble:
-            error = {"code": FAILED, "message": str(trouble)}
+        except (UntilgreenError, BaseExceptionGroup) as trouble:
+            cause = only(trouble)
+            if not isinstance(cause, UntilgreenError):
+                raise
+            error = {"code": FAILED, "message": str(cause)}
         else:
-            self._send({"id": message["id"], "result": result})
+            self._wire.send({"id": message["id"], "result": result})
             return
-        self._send({"id": message["id"], "error": error})
+        self._wire.send({"id": message["id"], "error": error})
 
     async def _initialize(self, params: Message) -> Message:
         return {
@@ -105,16 +115,21 @@ class Server:
         return {"sessionId": session}
 
     async def _load(self, params: Message) -> Message:
-        """Load a run by its id: its events are sent again."""
+        """Show the runs of a session again; a run's id is a session, too."""
         root, session = _directory(params), str(params.get("sessionId"))
-        record = self._store.find(session, root)
-        state: RunState | None = None
-        for event in await record.open_journal().events():
-            state = apply(state, event)
-            for update in updates(event, state):
+        found = [self._store.record(run) for run in await self._runs_of(session)]
+        if not found and session not in self._roots:
+            found = [self._store.find(session, root)]
+        self._plans.pop(session, None)
+        for record in found:
+            async for update in _again(record):
                 self._notify(session, update)
         self._roots[session] = root
         return {}
+
+    async def _runs_of(self, session: str) -> list[str]:
+        rows = [name async for name, row in self._store.rows() if row.labels.get(SESSION) == session]
+        return sorted(rows)
 
     async def _prompt(self, params: Message) -> Message:
         session = str(params.get("sessionId"))
@@ -122,17 +137,16 @@ class Server:
             raise Refused(PARAMS, f"There is no session {session!r}. Create one with session/new.")
         if session in self._prompts:
             raise Refused(INVALID, "A prompt is already running in this session. Cancel it first.")
-        blocks = params.get("prompt")
-        words = (
-            [str(each.get("text", "")) for each in blocks if isinstance(each, dict)]
-            if isinstance(blocks, list)
-            else []
-        )
-        task = "\n".join(each for each in words if each)
-        if not task.strip():
+        task = prompt_text(params.get("prompt"))
+        if not task:
             raise UserError("The prompt is empty. Describe what you want done.")
         prompt = Prompt(
-            self._roots[session], self._store, partial(self._notify, session), partial(self._request, session)
+            root=self._roots[session],
+            session=session,
+            store=self._store,
+            notify=partial(self._notify, session),
+            ask=self._wire.ask,
+            leave=self._leave,
         )
         self._prompts[session] = prompt
         try:
@@ -144,33 +158,28 @@ class Server:
         if session in self._prompts:
             await self._prompts[session].cancel()
 
-    async def _request(self, session: str, method: str, params: Message) -> Message:
-        """Ask the editor something, and wait for its answer."""
-        number = secrets.token_hex(6)
-        answered: list[Message] = []
-        event = anyio.Event()
-        self._waiting[number] = (event, answered)
-        self._send({"id": number, "method": method, "params": {"sessionId": session, **params}})
-        try:
-            await event.wait()
-        finally:
-            self._waiting.pop(number, None)
-        result = answered[0].get("result")
-        return result if isinstance(result, dict) else {}
-
-    def _hear_answer(self, message: Message) -> None:
-        waiting = self._waiting.get(str(message.get("id")))
-        if waiting is not None:
-            waiting[1].append(message)
-            waiting[0].set()
-
     def _notify(self, session: str, update: Update) -> None:
-        self._send({"method": "session/update", "params": {"sessionId": session, "update": update}})
+        if update["sessionUpdate"] == "plan":
+            if self._plans.get(session) == update:
+                return
+            self._plans[session] = update
+        self._wire.notify("session/update", {"sessionId": session, "update": update})
 
-    def _send(self, message: Message) -> None:
-        with suppress(BrokenPipeError):  # an editor that is gone hears nothing
-            sys.stdout.buffer.write(msgspec.json.encode({"jsonrpc": "2.0", **message}) + b"\n")
-            sys.stdout.buffer.flush()
+
+async def _again(record: FolderRecord) -> AsyncIterator[Update]:
+    """Everything that an editor showed of a run, from what was asked to its end."""
+    state: RunState | None = None
+    for event in await record.open_journal().events():
+        if isinstance(event, RunStarted):
+            task = {"type": "text", "text": inert_lines(event.plan.task)}
+            yield {"sessionUpdate": "user_message_chunk", "content": task}
+        state = apply(state, event)
+        for update in updates(event, state):
+            yield update
+        if isinstance(event, SnapshotTaken) and event.phase == "turn" and state.open is not None:
+            changed = await lap_changes(state, record.scratch, state.open)
+            if changed is not None:
+                yield changed
 
 
 def _params(message: Message) -> Message:

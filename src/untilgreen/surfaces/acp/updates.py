@@ -5,61 +5,94 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from untilgreen.core.values.events import BriefOffered, Event, GateChecked, Paused, RunFinished, TurnEnded
+from untilgreen.core.loop.step import undecided
+from untilgreen.core.values.events import (
+    AgentSwitched,
+    BriefOffered,
+    Event,
+    GateChecked,
+    Halted,
+    Interrupted,
+    LapVoided,
+    Paused,
+    RunFinished,
+    RunStarted,
+    SnapshotTaken,
+    TurnEnded,
+)
+from untilgreen.core.values.model import Reply
 from untilgreen.core.values.state import RunState
-from untilgreen.surfaces.text.safe_text import inert, inert_lines
+from untilgreen.surfaces.text.questions import question_of
+from untilgreen.surfaces.text.safe_text import inert, inert_lines, short
 
 Update = dict[str, Any]
-MOST_PATHS = 50
 
 
 def updates(event: Event, state: RunState) -> Iterator[Update]:
     """The updates that an editor shows for one event."""
     match event:
+        case RunStarted(run=run):
+            yield message(f"Run {run}\n\n")
+            yield _plan(state)
         case BriefOffered(lap=lap, agent=agent):
             yield {
                 "sessionUpdate": "tool_call",
-                "toolCallId": f"lap-{lap}",
-                "title": f"Lap {lap}: {inert(agent)} works",
-                "kind": "think",
+                "toolCallId": lap_call(state.run, lap),
+                "title": f"Lap {lap}: {short(agent, 60)} works",
+                "kind": "edit",
                 "status": "in_progress",
             }
         case TurnEnded(lap=lap, reply=reply):
-            words = reply.text or reply.detail or reply.error or "The agent said nothing."
             yield {
                 "sessionUpdate": "tool_call_update",
-                "toolCallId": f"lap-{lap}",
+                "toolCallId": lap_call(state.run, lap),
                 "status": "failed" if reply.error else "completed",
-                "content": [text_content(words)],
+                "content": [text_content(words_of(reply))],
             }
         case GateChecked(lap=lap, gate=gate, verdict=verdict):
-            passed = verdict.status == "pass"
+            passed = verdict.status in ("pass", "skip")
             found = [each.id for each in verdict.findings] or [verdict.excerpt or verdict.status]
             yield {
                 "sessionUpdate": "tool_call",
-                "toolCallId": f"gate-{lap}-{gate}",
+                "toolCallId": f"{state.run}-gate-{lap}-{gate}",
                 "title": f"{inert(gate)}: {verdict.status}",
                 "kind": "execute",
                 "status": "completed" if passed else "failed",
                 "content": [] if passed else [text_content("\n".join(found))],
             }
-            yield {"sessionUpdate": "plan", "entries": plan_entries(state)}
+            yield _plan(state)
         case Paused(reason=reason):
-            yield message(f"Paused: {reason}\n")
+            yield message(f"Paused: {reason}\n\n")
+        case AgentSwitched(agent=agent, reason=reason):
+            yield message(f"{agent} continues: {reason}\n\n")
+        case LapVoided(lap=lap, reason=reason):
+            yield message(f"Lap {lap} starts again: {reason}\n\n")
+        case Halted(cause=cause, detail=detail):
+            told = f"The agent can't be used ({cause}): {detail}"
+            yield message(f"{told}\n\nWhen it is fixed: `untilgreen resume {state.run}`\n\n")
+        case Interrupted():
+            yield message(f"The run is saved. Continue it with `untilgreen resume {state.run}`\n\n")
         case RunFinished(outcome=outcome, reason=reason):
             yield message(f"**{outcome}**: {reason}\n\n`untilgreen why {state.run}` explains it.")
+    if isinstance(event, GateChecked | SnapshotTaken) and undecided(state) is not None:
+        yield message(f"{question_of(state)} Answer in a terminal: `untilgreen answer {state.run}`\n\n")
 
 
-def changes(state: RunState) -> list[dict[str, str]]:
-    """The files that the last lap changed, for editors that follow along."""
-    return [{"path": each.path} for each in (state.laps[-1].changes if state.laps else ())[:MOST_PATHS]]
+def words_of(reply: Reply) -> str:
+    """What a lap's tool call says when the turn is over."""
+    return reply.text or reply.detail or reply.error or "The agent said nothing."
 
 
-def plan_entries(state: RunState) -> list[dict[str, str]]:
+def lap_call(run: str, lap: int) -> str:
+    """The tool call of a lap; a session may have several runs."""
+    return f"{run}-lap-{lap}"
+
+
+def _plan(state: RunState) -> Update:
     """The gates, each done if it passed in the newest lap."""
     lap = state.open or state.last
     verdicts = lap.verdicts if lap is not None else {}
-    return [
+    entries = [
         {
             "content": inert(gate.name),
             "priority": "high" if gate.required else "low",
@@ -69,6 +102,7 @@ def plan_entries(state: RunState) -> list[dict[str, str]]:
         }
         for gate in state.plan.gates
     ]
+    return {"sessionUpdate": "plan", "entries": entries}
 
 
 def message(text: str) -> Update:
