@@ -15,6 +15,7 @@ from untilgreen.surfaces.json import lines
 from untilgreen.surfaces.json.verify_lines import ComparedLine, VerifiedLine
 from untilgreen.surfaces.learning.gathering import LessonLine, RateLine
 from untilgreen.surfaces.report.content import Report
+from untilgreen.surfaces.tool_answers import LapDiff, Replayed, RunStatus
 from untilgreen.surfaces.why.evidence import Reasons
 
 LINES: tuple[type[lines.Line], ...] = (
@@ -49,6 +50,8 @@ LINES: tuple[type[lines.Line], ...] = (
     RateLine,
 )
 """Everything that `--json` prints; a new kind of line takes its place here."""
+TOOL_ANSWERS: tuple[type[lines.Line], ...] = (RunStatus, LapDiff, Replayed)
+"""What tools of MCP answer besides."""
 
 
 def schema_of(name: str) -> Schema:
@@ -61,7 +64,8 @@ def _events() -> Schema:
 
 
 def _output() -> Schema:
-    return _any_of("A line that a command prints with --json", *LINES)
+    what = "A line that a command prints with --json, or the answer of an MCP tool"
+    return _any_of(what, *LINES, *TOOL_ANSWERS)
 
 
 def _result() -> Schema:

@@ -10,10 +10,12 @@ from typing import Any
 
 import anyio
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.surfaces.cli.helpers import repository
 from tests.surfaces.web.helpers import keep
 from untilgreen.engine.store.runs import Store
+from untilgreen.surfaces.json_schemas import LINES, TOOL_ANSWERS, schema_of
 
 pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
 
@@ -74,6 +76,9 @@ def test_a_run_is_started_waited_for_and_looked_at(place: Path, mode: str) -> No
 
     ended, shown, why, diff, resource, patch = asked(place, talk, mode=mode)
 
+    published = Draft202012Validator(schema_of("output"))
+    for answer in (ended, shown, why, diff):
+        assert [each.message for each in published.iter_errors(answer.structured_content)] == []
     assert ended.structured_content["status"] == "converged"
     assert [text.partition(":")[0] for text in dict.fromkeys(laps)] == ["lap 1", "lap 2", "lap 3"]
     assert (shown.structured_content["outcome"], shown.structured_content["laps"]) == ("converged", 3)
@@ -105,6 +110,27 @@ def test_runs_laps_diffs_and_outputs_have_addresses(place: Path, mode: str) -> N
     assert [(row["run"], row["status"]) for row in rows] == [(run, "converged")]
     assert (lap["number"], set(lap["verdicts"])) == (3, {"tests", "style"})
     assert isinstance(output, str)
+
+
+def test_every_tool_answers_with_a_published_type() -> None:
+    from untilgreen.surfaces.mcp.tools import TOOLS
+
+    assert {tool.gives for tool in TOOLS.values()} <= {*LINES, *TOOL_ANSWERS}
+    tags = [str(each.__struct_config__.tag) for each in (*LINES, *TOOL_ANSWERS)]
+    assert len(tags) == len(set(tags))
+
+
+def test_a_damaged_run_does_not_hide_the_others(place: Path) -> None:
+    async def talk(client: Any) -> tuple[str, Any]:
+        store = Store(place.parent / "state")
+        run = await keep(store, place, "green")
+        damaged = store.record(await keep(store, place, "green"))
+        damaged.journal.write_bytes(b"{" + damaged.journal.read_bytes()[1:].replace(b"at", b"ta"))
+        return run, json.loads((await client.read_resource("untilgreen://runs")).contents[0].text)
+
+    run, rows = asked(place, talk)
+
+    assert [row["run"] for row in rows] == [run]
 
 
 def test_finished_runs_are_replayed_with_other_strategies(place: Path) -> None:

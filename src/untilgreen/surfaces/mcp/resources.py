@@ -10,7 +10,6 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 
 from untilgreen.core.values.state import Lap
-from untilgreen.engine.store.reading import status
 from untilgreen.engine.worktree.snapshots import lap_diff
 from untilgreen.errors import UntilgreenError, UserError
 from untilgreen.surfaces.json.lap import lap_view
@@ -81,19 +80,17 @@ class Resources:
                 raise UserError(f"There is no resource {'/'.join(path)[:200]!r}. Begin with {RUNS}.")
 
     async def _list(self) -> list[dict[str, Any]]:
-        found = []
-        for folder in self._runs.store.runs():
-            state = (await self._runs.find(folder.id).load()).state
-            found.append(
-                {
-                    "run": state.run,
-                    "uri": f"{RUNS}/{state.run}",
-                    "status": status(state),
-                    "laps": len(state.laps),
-                    "task": state.plan.title,
-                }
-            )
-        return found
+        """One that can't be read is left out, and those that are over are not read again."""
+        return [
+            {
+                "run": name,
+                "uri": f"{RUNS}/{name}",
+                "status": row.status,
+                "laps": row.laps,
+                "task": row.title,
+            }
+            async for name, row in self._runs.store.rows()
+        ]
 
     async def _lap(self, run: str, text: str) -> Lap:
         state = (await self._runs.find(run).load()).state

@@ -35,7 +35,7 @@ from untilgreen.engine.worktree.snapshots import lap_diff
 from untilgreen.errors import UserError, nearest
 from untilgreen.plugins.kinds import BUILT_IN
 from untilgreen.surfaces.backtest.strategy_tables import StrategyLine
-from untilgreen.surfaces.json.lines import CheckResult, Line, Result
+from untilgreen.surfaces.json.lines import CheckResult, Result
 from untilgreen.surfaces.mcp.arguments import (
     Arguments,
     BacktestArguments,
@@ -50,6 +50,7 @@ from untilgreen.surfaces.mcp.arguments import (
 )
 from untilgreen.surfaces.mcp.people import run_around
 from untilgreen.surfaces.text.summary import as_json
+from untilgreen.surfaces.tool_answers import LapDiff, Replayed, RunStatus
 from untilgreen.surfaces.why.evidence import Reasons, reasons
 
 LOOK_SECONDS = 0.5
@@ -61,33 +62,6 @@ POWERS: tuple[Power, ...] = ("look", "steer", "start")
 """Each includes those before it."""
 Admit = Callable[[Path, Plan | None], Awaitable[None]]
 """Refuses a directory to work in, or a plan to start there; a check has no plan."""
-
-
-class RunStatus(Line, frozen=True, kw_only=True, tag="run_status"):
-    """The status of a run."""
-
-    run: str
-    status: str
-    laps: int
-    reason: str = ""
-    question: str = ""
-    """What a person has to answer, in a terminal with `untilgreen answer`."""
-
-
-class LapDiff(Line, frozen=True, kw_only=True, tag="lap_diff"):
-    """What a lap changed."""
-
-    run: str
-    lap: int
-    diff: str
-
-
-class Replayed(Line, frozen=True, kw_only=True, tag="backtest"):
-    """The finished runs with each strategy."""
-
-    runs: int
-    strategies: tuple[StrategyLine, ...]
-    skipped: tuple[str, ...] = ()
 
 
 class Tool(Struct, frozen=True, kw_only=True):

@@ -19,8 +19,9 @@ def schema(
         str,
         Parameter(
             completer=completers.schemas,
-            help="spec (untilgreen.toml), events (the journal), output (every line of --json), "
-            "result (`show --json`, and the last line of `run --json`), report (`report --format json`) "
+            help="spec (untilgreen.toml), events (the journal), output (every line of --json, and "
+            "what the tools of MCP answer), result (`show --json`, and the last line "
+            "of `run --json`), report (`report --format json`) "
             "or openapi (the HTTP API of `serve`).",
         ),
     ] = "spec",
