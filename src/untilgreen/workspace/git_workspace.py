@@ -85,8 +85,8 @@ class GitWorkspace:
         """Find problems before work begins."""
         private = await self._ready()
         async with private.alone() as git:
-            await seed(private, git)
-            if inside := await submodules(git):
+            known = private.index.exists() or not private.repository.index.exists()
+            if inside := await submodules(git if known else private.users):
                 self._warn(
                     f"Changes in submodules are neither kept nor restored: {_listed(inside)}. "
                     "To work on one, start a run in it."
@@ -226,10 +226,10 @@ class GitWorkspace:
         seen = stamps(os.fsencode(private.repository.top))
         if seen is not None and self._tree is not None and self._still == (seen, index.mark()):
             return self._tree[1]
-        await seed(private, git)
+        unchanged = await seed(private, git)
         known = self._tree[1] if self._tree and self._tree[0] == index.mark() else None
         try:
-            looked = await index.update(known)
+            looked = await index.update(known, unchanged=unchanged)
         except GitFailed as failure:
             if not any(sign in failure.words for sign in DAMAGE):
                 raise

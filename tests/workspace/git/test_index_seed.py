@@ -18,18 +18,23 @@ def blob(repository: Path, tree: str, path: str) -> str:
 
 
 async def test_files_that_the_index_knows_are_not_read_again(
-    repository: Path, workspace: GitWorkspace
+    repository: Path, workspace: GitWorkspace, tmp_path: Path
 ) -> None:
-    """Only a file of the same size and time can show it, where git does not look at more than these."""
-    git(repository, "config", "core.trustctime", "false")
-    git(repository, "config", "core.checkStat", "minimal")
-    write(repository, {"a.txt": "old\n"})
-    os.utime(repository / "a.txt", (1_000_000_000, 1_000_000_000))
+    """A filter tells: git starts it for every file that it reads."""
+    calls = tmp_path / "calls"
+    git(repository, "config", "--global", "filter.told.clean", f"echo %f >> '{calls}'; cat")
+    write(repository, {"a.txt": "old\n", ".gitattributes": "*.txt filter=told\n"})
     commit(repository)
-    write(repository, {"a.txt": "new\n"})
-    os.utime(repository / "a.txt", (1_000_000_000, 1_000_000_000))
+    settle(repository, "a.txt", ".gitattributes")
+    read = calls.read_text()
 
-    assert blob(repository, await workspace.snapshot("0"), "a.txt") == "old\n"
+    await workspace.prepare()
+    await workspace.snapshot("0")
+    assert calls.read_text() == read
+
+    write(repository, {"a.txt": "new\n"})
+    assert blob(repository, await workspace.snapshot("1"), "a.txt") == "new\n"
+    assert calls.read_text() != read
 
 
 async def test_a_change_as_old_as_the_index_is_seen(repository: Path, workspace: GitWorkspace) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -216,7 +216,7 @@ def split(listed: bytes) -> list[bytes]:
     return listed.split(b"\0")[:-1]
 
 
-def joined(paths: Sequence[bytes]) -> bytes:
+def joined(paths: Iterable[bytes]) -> bytes:
     """Paths as a command reads them with `-z --stdin`."""
     return b"".join(path + b"\0" for path in paths)
 

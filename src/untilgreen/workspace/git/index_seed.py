@@ -4,62 +4,57 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 import anyio.to_thread
 
+from untilgreen.regex import regex
 from untilgreen.workspace.git.command import Git, joined, split
 from untilgreen.workspace.git.private_index import SUBMODULE
 from untilgreen.workspace.git.private_repository import PrivateRepository
 
 REGULAR = (b"100644", b"100755")
+ORDINARY = b"H"
+"""What `git ls-files -v` shows before a file that nothing is said about; in lower case, assumed unchanged."""
+SKIPPED = (b"S", b"s")
+"""Before one that is outside a sparse checkout, or that git was told to leave alone."""
+_SUBMODULE = regex(rb"(?:\A|\0)%s [^\t]*\t([^\0]+)" % SUBMODULE)
 
 
-class Entry(NamedTuple):
-    """One line of `git ls-files --stage -v`."""
+_ENTRY = regex(rb"(.) (\d+) (\w+) (\d)\t([^\0]+)\0")
+"""Tag, mode, object, stage and path, as `git ls-files --stage -v -z` prints them."""
 
-    tag: bytes
-    mode: bytes
-    object: bytes
-    stage: bytes
-    path: bytes
-
-    @property
-    def unwatched(self) -> bool:
-        """The user told git to assume that this file never changes."""
-        return self.tag.islower()
-
-    @property
-    def skipped(self) -> bool:
-        """Outside a sparse checkout, or told to be left alone."""
-        return self.tag in b"Ss"
+Entry = tuple[bytes, bytes, bytes, bytes, bytes]
 
 
-async def seed(private: PrivateRepository, git: Git) -> None:
-    """Make the private index if there is none yet; a crash midway leaves none."""
+async def seed(private: PrivateRepository, git: Git) -> bool:
+    """Make the private index if there is none yet; a crash midway leaves none.
+
+    Returns whether git just compared all of its files with the disk and found no difference.
+    """
     if private.index.exists() or private.repository.git_dir == private.path:
-        return
+        return False
     beginning = private.index.with_name("seed")
     beginning.unlink(missing_ok=True)
     git = git.with_index(beginning)
     await _copy(private, git, beginning)
     if not beginning.exists():
-        return
+        return False
     entries = await _entries(git)
     top = os.fsencode(private.repository.top)
     await _watch(git, top, entries)
     await _read_again(git, top, entries)
     # A copied or touched file has a new time and the same bytes: read it now, not at every snapshot.
-    await git.attempt("update-index", "-q", "--refresh")
+    refreshed = await git.attempt("update-index", "--refresh")
     beginning.replace(private.index)
+    return not refreshed.returncode
 
 
 async def submodules(git: Git) -> tuple[bytes, ...]:
     """The paths of submodules."""
-    listed = split(await git("ls-files", "-z", "--stage"))
-    return tuple(line.split(b"\t", 1)[1] for line in listed if line.startswith(SUBMODULE))
+    listed = await git("ls-files", "-z", "--stage")
+    return tuple(_SUBMODULE.findall(listed)) if SUBMODULE in listed else ()
 
 
 async def _copy(private: PrivateRepository, git: Git, to: Path) -> None:
@@ -86,18 +81,14 @@ async def _join(private: PrivateRepository, git: Git) -> None:
 
 
 async def _entries(git: Git) -> list[Entry]:
-    listed = []
-    for line in split(await git("ls-files", "-z", "--stage", "-v")):
-        facts, path = line.split(b"\t", 1)
-        tag, mode, object_id, stage = facts.split(b" ")
-        listed.append(Entry(tag, mode, object_id, stage, path))
-    return listed
+    return _ENTRY.findall(await git("ls-files", "-z", "--stage", "-v"))
 
 
 async def _watch(git: Git, top: bytes, entries: Iterable[Entry]) -> None:
     """Notice changes even in files the user told git to ignore (assume-unchanged, skip-worktree)."""
-    unwatched = [entry.path for entry in entries if entry.unwatched]
-    skipped = [entry.path for entry in entries if entry.skipped and _size(top, entry.path) is not None]
+    marked = [(tag, path) for tag, _, _, _, path in entries if tag != ORDINARY]
+    unwatched = [path for tag, path in marked if tag.islower()]
+    skipped = [path for tag, path in marked if tag in SKIPPED and _size(top, path) is not None]
     for option, paths in (("--no-assume-unchanged", unwatched), ("--no-skip-worktree", skipped)):
         if paths:
             await git("update-index", option, "-z", "--stdin", given=joined(paths))
@@ -106,28 +97,25 @@ async def _watch(git: Git, top: bytes, entries: Iterable[Entry]) -> None:
 async def _read_again(git: Git, top: bytes, entries: Iterable[Entry]) -> None:
     """Record files whose bytes on disk differ from git's, such as line endings, as they are on disk."""
     plain = [
-        entry for entry in entries if entry.mode in REGULAR and entry.stage == b"0" and not entry.skipped
+        (mode, name, path)
+        for tag, mode, name, stage, path in entries
+        if mode in REGULAR and stage == b"0" and tag not in SKIPPED
     ]
-    asked = b"".join(entry.object + b"\n" for entry in plain)
+    asked = b"\n".join([*(name for _, name, _ in plain), b""])
     sizes = (await git("cat-file", "--batch-check=%(objectsize)", "--buffer", given=asked)).split(b"\n")
-    unlike = await anyio.to_thread.run_sync(_of_other_size, top, list(zip(plain, sizes, strict=False)))
-    filtered = await _filtered(git, [entry.path for entry in unlike])
-    lines = [
-        b"%s %s 0\t%s" % (entry.mode, entry.object, entry.path)
-        for entry in unlike
-        if entry.path not in filtered
-    ]
+    differing = await anyio.to_thread.run_sync(_of_other_size, top, [path for _, _, path in plain], sizes)
+    unlike = differing - await _filtered(git, differing)
+    lines = [b"%s %s 0\t%s" % entry for entry in plain if entry[2] in unlike] if unlike else []
     if lines:
         await git("update-index", "-z", "--index-info", given=joined(lines))
 
 
-def _of_other_size(top: bytes, sized: list[tuple[Entry, bytes]]) -> list[Entry]:
-    unlike = []
-    for entry, size in sized:
-        on_disk = _size(top, entry.path)
-        if on_disk is not None and size != b"%d" % on_disk:
-            unlike.append(entry)
-    return unlike
+def _of_other_size(top: bytes, paths: Iterable[bytes], sizes: Iterable[bytes]) -> set[bytes]:
+    return {
+        path
+        for path, size in zip(paths, sizes, strict=False)
+        if (on_disk := _size(top, path)) is not None and size != b"%d" % on_disk
+    }
 
 
 def _size(top: bytes, path: bytes) -> int | None:
@@ -137,7 +125,7 @@ def _size(top: bytes, path: bytes) -> int | None:
         return None
 
 
-async def _filtered(git: Git, paths: list[bytes]) -> set[bytes]:
+async def _filtered(git: Git, paths: Collection[bytes]) -> set[bytes]:
     """Those whose size differs because of a filter, which keeps running."""
     if not paths:
         return set()

@@ -66,22 +66,24 @@ class Index:
         self._passed_over: dict[str, None] = {}
         """What git said about names that it never adds, such as `.GIT` or `git~1`."""
 
-    async def update(self, known: str | None = None) -> Looked:
+    async def update(self, known: str | None = None, *, unchanged: bool = False) -> Looked:
         """Update the index to what is on disk, and report what was left out; `known` is its tree before.
+
+        `unchanged` says that the files in it were compared a moment ago: only new ones are looked for.
 
         First list differences without writing, then add them all at once: faster than `git add -A`, and
         nested repositories are reported instead of added.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return await self._update(known)
+                return await self._update(known, unchanged=unchanged and attempt == 1)
             except GitFailed as failure:
                 if attempt == ATTEMPTS or not any(sign in failure.words for sign in MOVING):
                     raise
         raise AssertionError("the last attempt returns or raises")
 
-    async def _update(self, known: str | None) -> Looked:
-        differing, warnings = await self._look()
+    async def _update(self, known: str | None, *, unchanged: bool) -> Looked:
+        differing, warnings = await self._look((OTHERS,) if unchanged else self._looks())
         paths = [path for path in differing if not path.endswith(b"/")]
         large, left_out = await self._large(paths), False
         if large and self._max_file:
@@ -143,9 +145,12 @@ class Index:
             raise failure
         return trees[0] if trees and times(self._git, paths) == before else None
 
-    async def _look(self) -> tuple[list[bytes], tuple[str, ...]]:
-        """Every path that differs from the index; with many files, by two git processes at once."""
-        looks = (CHANGED, OTHERS) if self._size() > LARGE else (DIFFERING,)
+    def _looks(self) -> Sequence[tuple[str, ...]]:
+        """What lists every difference; with many files, two git processes at once."""
+        return (CHANGED, OTHERS) if self._size() > LARGE else (DIFFERING,)
+
+    async def _look(self, looks: Sequence[tuple[str, ...]]) -> tuple[list[bytes], tuple[str, ...]]:
+        """Every path that differs from the index, and what git warned about."""
         done: dict[tuple[str, ...], CompletedProcess[bytes]] = {}
 
         async def run(look: tuple[str, ...]) -> None:
