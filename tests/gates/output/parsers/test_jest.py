@@ -83,6 +83,16 @@ def test_marks_are_counted_where_the_counts_were_cut_off() -> None:
     assert (seen.passed, seen.failed, seen.skipped) == (1, 1, 1)
 
 
+def test_green_tests_without_the_counts_at_the_end_did_not_finish() -> None:
+    """Whatever ended the process, with exit code 0 or not, the other files never ran."""
+    seen = read("PASS a.test.js\n  ✓ opens (3 ms)\n  ✓ shuts\n\nPASS b.test.js\n  ✓ rings\n")
+
+    assert [(each.id, each.message) for each in seen.findings] == [
+        ("unfinished", "It ended after 3 tests, before its summary.")
+    ]
+    assert (seen.passed, seen.failed) == (3, 1)
+
+
 def test_green_tests_are_no_finding() -> None:
     seen = read("PASS a.test.js\n\nTest Suites: 1 passed, 1 total\nTests:       3 passed, 3 total\n")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from untilgreen.core.values.model import Finding
+from untilgreen.core.values.units import several
 from untilgreen.gates.output.parsers.findings import counts_in, finding_about, paragraph, runner_result
 from untilgreen.gates.output.tool_result import ToolResult
 from untilgreen.regex import regex
@@ -38,6 +39,9 @@ def read(lines: Sequence[str]) -> ToolResult | None:
             marks[_outcome(mark[1])] += 1
     if not (told["suites"] or told["empty"] or (told["files"] and (findings or any(marks.values())))):
         return None
+    if not (findings or told["suites"] or told["empty"]):
+        count = several(sum(marks.values()), "test")
+        findings = [finding_about("unfinished", f"It ended after {count}, before its summary.")]
     return _account(findings, counts or marks, empty=told["empty"] or bool(counts))
 
 
