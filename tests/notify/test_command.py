@@ -51,7 +51,7 @@ async def test_a_program_of_a_workspace_in_a_sandbox_is_not_the_users(
 
 
 async def test_a_command_that_fails_or_hangs_is_said(ended: Ended) -> None:
-    with pytest.raises(UntilgreenError, match="exit code 3: no bus"):
+    with pytest.raises(UntilgreenError, match=r"failed \(exit code 3\): no bus"):
         await CommandNotifier(command="echo no bus >&2; exit 3").notify(*ended)
     with pytest.raises(UntilgreenError, match=r"took longer than 0\.2s and was stopped"):
         await CommandNotifier(command="sleep 60", timeout="0.2s").notify(*ended)
