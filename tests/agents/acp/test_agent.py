@@ -207,7 +207,7 @@ async def test_an_agent_that_never_leaves_is_ended(played: Played) -> None:
 
 
 def test_what_makes_no_sense_is_refused() -> None:
-    with pytest.raises(ConfigError, match="Close its quotes"):
+    with pytest.raises(ConfigError, match="Check its quotes"):
         Acp("x 'y")
     with pytest.raises(ConfigError, match="claude, codex"):
         Acp(" ")

@@ -192,7 +192,7 @@ def test_a_stuck_question_is_shown_whole_with_a_sentence_for_each_choice_and_its
         "       No answer within 15m: end.",
         "       From another terminal: untilgreen answer r1 'different approach' --state-dir d",
     ]
-    assert screen.drawn()[5].startswith("now    waiting for your answer; in ")
+    assert screen.drawn()[5].startswith("now    waiting for your answer; default in ")
 
 
 def test_a_question_rings_once_and_names_itself_in_the_title_until_it_is_answered() -> None:
