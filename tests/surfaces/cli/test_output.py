@@ -146,7 +146,7 @@ def test_keys_pause_steer_and_stop_a_run_on_a_real_terminal(cli: Cli) -> None:
     eventually(lambda: "note for the agent" in terminal.seen, "the prompt")
     terminal.type("look at the clock\r")
     eventually(lambda: [each for each in cli.journal(run) if each["type"] == "Steered"], "the note")
-    terminal.type("s")
+    terminal.type("ss")
     eventually(lambda: [each for each in cli.journal(run) if each["type"] == "StopRequested"], "the stop")
     (cli.tmp / "go").touch()
     code, text = terminal.end()

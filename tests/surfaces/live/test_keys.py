@@ -2,6 +2,7 @@
 
 import os
 import pty
+import signal
 import termios
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -96,13 +97,15 @@ async def typed(run: Remembers, text: str) -> Keys:
     ("text", "told"),
     [
         ("p", [("pause", "paused by a key")]),
-        ("S", [("stop", "stopped by a key")]),
+        ("S", []),
+        ("sS", [("stop", "stopped by a key")]),
         ("xx", [("cancel", "cancelled by a key")]),
-        ("xs", [("stop", "stopped by a key")]),
+        ("xsx", []),
+        ("xss", [("stop", "stopped by a key")]),
         ("xnx\r", [("steer", "x")]),
         ("n say p, s and x\r", [("steer", "say p, s and x")]),
         ("nab\x7fc\n", [("steer", "ac")]),
-        ("nno\x1bs", [("stop", "stopped by a key")]),
+        ("nno\x1bss", [("stop", "stopped by a key")]),
         ("n  \r", []),
         ("q1\t\x00ü", []),
     ],
@@ -141,7 +144,7 @@ async def test_a_question_is_answered_by_its_number() -> None:
 async def test_a_refusal_is_shown_and_the_help_comes_back(run: Remembers) -> None:
     run.refuses = "A stop after this lap was already requested."
 
-    keys = await typed(run, "s")
+    keys = await typed(run, "ss")
     refused = run.shown
     keys.rest()
 
@@ -182,7 +185,7 @@ async def test_a_real_terminal_is_read_key_by_key_and_left_as_it_was(run: Rememb
     assert run.told == [("steer", "ö")]
 
 
-@pytest.mark.parametrize("pieces", [["npm test\n"], ["n", "p", "m", " ", "test\n"], ["\x1b[A"]])
+@pytest.mark.parametrize("pieces", [["npm test\n"], ["n", "p", "m", " ", "test\n"], ["\x1b[A"], ["ssh me"]])
 async def test_a_command_typed_ahead_for_the_shell_is_neither_a_key_nor_a_note(
     run: Remembers, pieces: list[str]
 ) -> None:
@@ -203,6 +206,74 @@ async def test_a_command_typed_ahead_for_the_shell_is_neither_a_key_nor_a_note(
         os.close(theirs)
 
     assert run.told == [("pause", "paused by a key")]
+
+
+@pytest.mark.parametrize(("first", "second"), [("l", "ss"), ("7", "p")])
+async def test_a_slow_typist_gives_no_command_after_a_key_that_means_nothing(
+    run: Remembers, first: str, second: str
+) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        async with pressed(run, run, run, theirs):
+            os.write(ours, first.encode())
+            await until(lambda: run.shown == TYPED_AHEAD)
+            os.write(ours, second.encode())
+            await anyio.sleep(QUIET_SECONDS + 0.2)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+    assert run.told == []
+
+
+@pytest.mark.parametrize("pieces", [["xx"], ["x", "x"]])
+async def test_a_key_is_pressed_twice_quickly_or_slowly(run: Remembers, pieces: list[str]) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        async with pressed(run, run, run, theirs):
+            for piece in pieces:
+                os.write(ours, piece.encode())
+                await until(lambda: bool(run.told) or "again" in run.shown)
+            await until(lambda: bool(run.told))
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+    assert run.told == [("cancel", "cancelled by a key")]
+
+
+async def test_ctrl_c_in_the_pager_is_the_pagers(
+    run: Remembers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pager = tmp_path / "pager.sh"
+    pager.write_text(f"#!/bin/sh\nkill -INT $PPID\ncat > {tmp_path}/paged\n")
+    pager.chmod(0o755)
+    monkeypatch.setenv("PAGER", str(pager))
+    before = signal.getsignal(signal.SIGINT)
+
+    await typed(run, "d")
+
+    assert (tmp_path / "paged").read_text() == "the diff\n"
+    assert signal.getsignal(signal.SIGINT) is before, "afterwards it ends the run again"
+
+
+async def test_a_pager_that_is_open_when_the_run_ends_may_tidy_up_the_screen(
+    run: Remembers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pager = tmp_path / "pager.sh"
+    pager.write_text(
+        f"#!/bin/sh\ntrap 'echo tidy > {tmp_path}/tidy; exit' TERM\n"
+        f"cat > /dev/null\ntouch {tmp_path}/open\nwhile :; do sleep 0.05; done\n"
+    )
+    pager.chmod(0o755)
+    monkeypatch.setenv("PAGER", str(pager))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(typed, run, "d")
+        await until((tmp_path / "open").exists)
+        group.cancel_scope.cancel()
+
+    assert (tmp_path / "tidy").read_text() == "tidy\n"
 
 
 @pytest.mark.parametrize(("key", "text"), [("o", "the output"), ("b", "the brief"), ("d", "the diff")])
@@ -253,6 +324,8 @@ async def test_plus_adds_laps_and_stop_says_what_continues_the_run(run: Remember
     keys = Keys(run, run, run)
     await keys.press("+")
     assert run.shown == "5 laps added"
+    await keys.press("s")
+    assert run.shown == "press s again to stop after this lap"
     await keys.press("s")
 
     assert run.told == [("add_laps", "5"), ("stop", "stopped by a key")]

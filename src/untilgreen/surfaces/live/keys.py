@@ -21,7 +21,8 @@ HELP = "p pause · s stop · n note · o output · b brief · d diff · + laps �
 PAUSED = "p resume · s stop · n note · o output · b brief · d diff · + laps · x cancel · ? help"
 EXPLAINED = """\
 p        pause after the agent's current turn; p again resumes
-s        stop after this lap; `untilgreen fork --more 10` continues from there
+s        stop after this lap (press it twice);
+         `untilgreen fork --more 10` continues from there
 x        cancel the run now (press it twice)
 +        add 5 laps; press it again for 5 more
 n        write a note for the agent; it gets it with its next brief
@@ -33,8 +34,13 @@ d        show the diff of the last lap
 Ctrl-C   save the run and leave; `untilgreen resume` continues it
 
 Press one key at a time. Keys that arrive in a burst, such as a command typed
-ahead for the shell, are ignored. Leave this page with q.
+ahead for the shell, are ignored, and so is what follows an unknown key.
+Leave this page with q.
 """
+COMMANDS = frozenset("psxn+obd?")
+ENDINGS = {"s": "stop after this lap", "x": "cancel the run now"}
+"""Keys that are pressed twice, and what for."""
+TWICE = tuple(key * 2 for key in ENDINGS)
 TYPED_AHEAD = "ignored: press one key at a time (? help)"
 NOTE = "note for the agent (Enter sends, Esc cancels): "
 ADDED_BY_A_KEY = 5
@@ -108,7 +114,7 @@ class Keys:
         self._screen = screen
         self._texts = texts
         self._note: str | None = None
-        self._sure = False
+        self._sure = ""
         self.show()
 
     def show(self, said: str = "") -> None:
@@ -118,8 +124,15 @@ class Keys:
     def rest(self) -> None:
         """No key for a while: list the keys again."""
         if self._note is None:
-            self._sure = False
+            self._sure = ""
             self.show()
+
+    def known(self, key: str) -> bool:
+        """Whether a key alone means anything now; one that doesn't is the beginning of something typed."""
+        answers = len(choices_of(self._run.state)[:9])
+        return len(key) == 1 and (
+            key.lower() in COMMANDS or (key.isascii() and key.isdecimal() and 1 <= int(key) <= answers)
+        )
 
     async def press(self, key: str) -> None:
         """One key; a refusal is shown in place of the help."""
@@ -140,7 +153,7 @@ class Keys:
         return (f"1-{answers} answer · " if answers else "") + (PAUSED if paused else HELP)
 
     async def _command(self, key: str) -> str:
-        sure, self._sure = self._sure, False
+        sure, self._sure = self._sure == key.lower(), ""
         state = self._run.state
         match key.lower():
             case "p" if state.pause is not None:
@@ -149,18 +162,18 @@ class Keys:
             case "p":
                 await self._run.pause("paused by a key")
                 return "pausing after this turn; p resumes"
-            case "s":
+            case "s" if sure:
                 await self._run.stop("stopped by a key")
                 return "stopping after this lap; resume won't continue it, untilgreen fork --more 10 will"
+            case "s" | "x" as ending if not sure:
+                self._sure = ending
+                return f"press {ending} again to {ENDINGS[ending]}"
             case "+":
                 await self._run.add_laps(ADDED_BY_A_KEY)
                 return f"{ADDED_BY_A_KEY} laps added"
-            case "x" if sure:
+            case "x":
                 await self._run.cancel("cancelled by a key")
                 return "cancelling"
-            case "x":
-                self._sure = True
-                return "press x again to cancel the run now"
             case "n":
                 self._note = ""
                 return NOTE
@@ -239,18 +252,27 @@ async def _listen(keys: Keys, stream: int) -> None:
             keys.rest()
             continue
         text = _read(stream, decoder)
+        if text is not None and not keys.writing and keys.known(text):
+            text = await _twice(text, stream, decoder)
         if text is None:
             return
-        if keys.writing:
+        if keys.writing or keys.known(text) or text in TWICE:
             for key in _without_escapes(text):
                 await keys.press(key)
-        elif len(text) == 1 and not await _readable(stream, ALONE_SECONDS):
-            await keys.press(text)
         elif text:
             keys.show(TYPED_AHEAD)
             while await _readable(stream, QUIET_SECONDS):
                 if _read(stream, decoder) is None:
                     return
+
+
+async def _twice(key: str, stream: int, decoder: codecs.IncrementalDecoder) -> str | None:
+    """A key with what is typed right after it: alone, or quickly pressed twice, it is a command."""
+    text: str | None = key
+    while text and len(text) <= 2 and await _readable(stream, ALONE_SECONDS):
+        more = _read(stream, decoder)
+        text = None if more is None else text + more
+    return text
 
 
 async def _readable(stream: int, seconds: float) -> bool:
