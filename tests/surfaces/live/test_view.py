@@ -29,9 +29,9 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J洞窟" * 40
 class Screen:
     """A terminal of a certain width, and the view on it."""
 
-    def __init__(self, width: int, *, ascii_only: bool = False) -> None:
+    def __init__(self, width: int, height: int = 60, *, ascii_only: bool = False) -> None:
         self.file = io.StringIO()
-        self.console = Console(file=self.file, width=width, color_system=None, highlight=False)
+        self.console = Console(file=self.file, width=width, height=height, color_system=None, highlight=False)
         self.time = 0.0
         self.view = LiveView(self.console, lambda: self.time, ascii_only=ascii_only, flags=" --state-dir d")
 
@@ -129,6 +129,33 @@ def test_a_lap_is_one_line_that_stays() -> None:
     ]
 
 
+def test_what_happened_in_a_lap_is_below_its_row_where_it_does_not_fit_beside_it() -> None:
+    screen, run = Screen(40), Run(gate("tests"), gate("style"))
+    run.lap(tests=red("test_of_the_cart", "test_of_the_till"))
+    run.lap(tests=red("test_of_the_cart", "test_of_the_till"))
+    run.lap(tests=red("test_of_the_cart"))
+    screen.play(run)
+
+    assert screen.said() == [
+        "lap  tests  style  score  cost    time",
+        "1    ✕2     ✓      0.50   -       4s",
+        "     2 findings",
+        "2    ✕2     ✓      0.50   -       4s",
+        "     nothing fixed",
+        "3    ✕1     ✓      0.50   -       4s",
+        "     fixed 1: test_of_the_till",
+    ]
+
+
+@pytest.mark.parametrize(("width", "heading"), [(30, "lap  tests  style  score"), (20, "lap  tests  style")])
+def test_columns_without_room_are_left_out_from_the_right(width: int, heading: str) -> None:
+    screen, run = Screen(width), Run(gate("tests"), gate("style"))
+    run.lap(tests=red("a"))
+    screen.play(run)
+
+    assert screen.said()[0] == heading
+
+
 def test_the_answer_to_a_question_does_not_print_its_lap_a_second_time() -> None:
     screen, run = Screen(100), Run(gate("tests"), strategy=Manual(), answers=True)
     run.lap(tests=red("a"))
@@ -193,6 +220,25 @@ def test_a_stuck_question_is_shown_whole_with_a_sentence_for_each_choice_and_its
         "       From another terminal: untilgreen answer r1 'different approach' --state-dir d",
     ]
     assert screen.drawn()[5].startswith("now    waiting for your answer; default in ")
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 24), (80, 16)])
+def test_a_small_screen_cuts_the_evidence_of_a_question_and_keeps_its_choices_and_keys(
+    width: int, height: int
+) -> None:
+    run = Run(gate("tests"), detectors=[Cycle()], remedies=("ask",), answers=True)
+    while run.state.asked is None:
+        run.lap(tests=red("a"))
+    screen = Screen(width, height)
+    screen.play(run)
+    screen.view.show_keys(HELP)
+
+    drawn = screen.drawn()
+
+    assert len(drawn) <= height
+    assert any(line.startswith("ask    The run is stuck") for line in drawn)
+    assert all(any(line.startswith(f"       {number} ") for line in drawn) for number in (1, 2, 3, 4))
+    assert drawn[-1].endswith("? help")
 
 
 def test_a_question_rings_once_and_names_itself_in_the_title_until_it_is_answered() -> None:

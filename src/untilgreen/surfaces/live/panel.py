@@ -12,10 +12,11 @@ from untilgreen.core.values.model import GateSpec, Verdict
 from untilgreen.core.values.state import Lap, RunState
 from untilgreen.core.values.units import several, show_duration, show_score
 from untilgreen.surfaces.text.event_lines import ASCII_MARKS, DEMO, MARKS, SCRIPTED, agent_words
-from untilgreen.surfaces.text.safe_text import inert, padded, places, short
+from untilgreen.surfaces.text.safe_text import folded, inert, padded, places, short
 from untilgreen.surfaces.text.sparkline import spark
 
 BAR = 12
+WHAT = "what happened"
 MOST_LAPS = 40
 FEW_LAPS = 12
 """Laps of a gate beside the scores."""
@@ -122,12 +123,13 @@ class Panel:
         return text
 
     def lap_heading(self, state: RunState) -> str:
-        """The names of the columns of `lap_row`."""
+        """The names of the columns of `lap_rows`."""
         names = [padded(name, width) for name, width in self._gate_columns(state)]
-        return "  ".join(["lap", *names, "score", "cost  ", "time  ", "what happened"])
+        columns = self._fitting(["lap", *names, "score", "cost  ", "time  "])
+        return self._beside(columns, WHAT) or columns.rstrip()
 
-    def lap_row(self, state: RunState, lap: Lap, what: str) -> str:
-        """A finished lap in one line."""
+    def lap_rows(self, state: RunState, lap: Lap, what: str) -> list[str]:
+        """A finished lap in one line; what happened is below it where it doesn't fit beside it."""
         cells = []
         for gate, (_, width) in zip(state.plan.gates, self._gate_columns(state), strict=True):
             verdict = lap.verdicts.get(gate.name, _NOT_RUN)
@@ -135,7 +137,23 @@ class Panel:
             cells.append(padded(mark + ("~" if verdict.flaky else ""), width))
         cost = f"${lap.cost:.2f}" if lap.cost else "-"
         figures = [f"{lap.score:<5.2f}", f"{cost:<6}", f"{seconds(lap.duration):<6}"]
-        return "  ".join([f"{lap.number:<3}", *cells, *figures, what])
+        columns = self._fitting([f"{lap.number:<3}", *cells, *figures])
+        beside = self._beside(columns, what)
+        return (
+            [beside]
+            if beside
+            else [columns.rstrip(), *(f"     {each}" for each in folded(what, self._width - 5))]
+        )
+
+    def _fitting(self, cells: list[str]) -> str:
+        """As many columns as there is room for; those on the right matter least."""
+        while len(cells) > 2 and places("  ".join(cells).rstrip()) > self._width:
+            cells = cells[:-1]
+        return "  ".join(cells)
+
+    def _beside(self, columns: str, text: str) -> str:
+        """Both on one line, or nothing."""
+        return line if places(line := f"{columns}  {text}") <= self._width else ""
 
     def _gate_columns(self, state: RunState) -> list[tuple[str, int]]:
         names = [short(gate.name, LONGEST_GATE) for gate in state.plan.gates]
@@ -180,7 +198,7 @@ def changes_words(lap: Lap, known: Overview) -> str:
         for verb, names in (("fixed", overall.fixed), ("broke", overall.broken), ("new", overall.new))
         if names
     ]
-    return "; ".join(parts) or "no change"
+    return "; ".join(parts) or "nothing fixed"
 
 
 def finding_name(failing: str) -> str:

@@ -32,7 +32,7 @@ from untilgreen.surfaces.live.attention import Attention
 from untilgreen.surfaces.live.panel import Panel, changes_words, seconds
 from untilgreen.surfaces.text.current_step import current_step
 from untilgreen.surfaces.text.event_lines import claim_words, decision_words, line
-from untilgreen.surfaces.text.questions import choices_of, question_lines
+from untilgreen.surfaces.text.questions import choice_lines, choices_of, text_lines
 from untilgreen.surfaces.text.safe_text import folded, in_ascii, inert, places, short
 
 REFRESHES_PER_SECOND = 4
@@ -156,24 +156,18 @@ class LiveView:
             return Group(Text("starting", style="dim"))
         known = progress(state)
         panel = Panel(width=self._room(), ascii_only=self._ascii)
-        asked = self._question(state)
-        lines = [
+        keys = _named("keys", _wrapped(self._keys, self._room() - 7), "dim")
+        always = [
             panel.title(state),
             panel.numbers(state, known, self._now()),
-            panel.gates(state, known),
-            panel.history(state),
-            panel.findings(state),
             Text(f"now    {inert(self._doing())}{self._for_how_long(state)}"),
-            Text(f"last   {self._last}" if self._last else "", style="yellow"),
-            *(
-                Text(f"{'ask' if not number else '':<7}{each}", style="bold")
-                for number, each in enumerate(asked)
-            ),
-            *(
-                Text(f"{'keys' if not number else '':<7}{each}", style="dim")
-                for number, each in enumerate(_wrapped(self._keys, self._room() - 7))
-            ),
         ]
+        details = [panel.gates(state, known), panel.history(state), panel.findings(state)]
+        last = [Text(f"last   {self._last}" if self._last else "", style="yellow")]
+        asked = self._question(state, self._console.height - len(always) - len(keys))
+        if len(always) + len(details) + len(last) + len(asked) + len(keys) > self._console.height:
+            details, last = [], []  # a question that waits for an answer needs the room
+        lines = [*always[:2], *details, always[2], *last, *_named("ask", asked, "bold"), *keys]
         return Group(*map(self._fitting, lines))
 
     def _for_how_long(self, state: RunState) -> str:
@@ -183,13 +177,16 @@ class LiveView:
         )
         return "" if waits else f"  {seconds(self._now() - self._since)}"
 
-    def _question(self, state: RunState) -> list[str]:
-        """The question, and the command that answers it from another terminal."""
+    def _question(self, state: RunState, rows: int) -> list[str]:
+        """The question, and the command that answers it; on a small screen its evidence is cut first."""
         choices = choices_of(state) if state.answers else ()
         if not choices:
             return []
+        width = self._room() - 7
         command = f"untilgreen answer {state.run} {shlex.quote(inert(choices[0]))}{self._flags}"
-        return [*question_lines(state, self._room() - 7), f"From another terminal: {command}"]
+        below = [*choice_lines(state, width), f"From another terminal: {command}"]
+        text, room = text_lines(state, width), max(2, rows - len(below))
+        return [*(text if len(text) <= room else [*text[: room - 1], "…"]), *below]
 
     def _doing(self) -> str:
         if self._state is None:
@@ -229,13 +226,12 @@ class LiveView:
             what += f"; stuck, trying remedy {event.decision.remedy!r}"
         elif event.signals:
             what += f"; noticed: {', '.join(inert(signal.kind) for signal in event.signals)}"
-        row = panel.lap_row(state, last, what)
         heading = [] if self._row else [panel.lap_heading(state)]
         self._row = event.lap
-        return [*heading, row]
+        return [*heading, *panel.lap_rows(state, last, what)]
 
     def _ask_for_attention(self, state: RunState) -> None:
-        if state.answers and (asked := question_lines(state, 10_000)):
+        if state.answers and (asked := text_lines(state, 10_000)):
             self._attention.call(asked[0])
         elif state.halted is not None:
             self._attention.call(state.halted.detail or state.halted.cause)
@@ -272,6 +268,11 @@ class LiveView:
 
     def _room(self) -> int:
         return max(20, self._console.width - 1)
+
+
+def _named(name: str, lines: list[str], style: str) -> list[Text]:
+    """Lines with a name before the first."""
+    return [Text(f"{'' if number else name:<7}{each}", style=style) for number, each in enumerate(lines)]
 
 
 def _wrapped(keys: str, width: int) -> list[str]:

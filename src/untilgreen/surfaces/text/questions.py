@@ -50,17 +50,24 @@ def question_of(state: RunState) -> str:
 
 def question_lines(state: RunState, width: int) -> list[str]:
     """The question, a numbered line for each choice, and the default; each line fits the width."""
-    choices = choices_of(state)
-    if not choices:
-        return []
-    asked = state.asked
-    lines = [part for line in inert_lines(question_of(state)).splitlines() for part in folded(line, width)]
+    return [*text_lines(state, width), *choice_lines(state, width)]
+
+
+def text_lines(state: RunState, width: int, *, skip: int = 0) -> list[str]:
+    """The question alone, without the first lines that are already shown; empty if nothing is asked."""
+    lines = inert_lines(question_of(state)).splitlines() if choices_of(state) else []
+    return [part for line in lines[skip:] for part in folded(line, width)]
+
+
+def choice_lines(state: RunState, width: int) -> list[str]:
+    """A numbered line for each choice, and the default."""
+    asked, choices, lines = state.asked, choices_of(state), list[str]()
     for number, choice in enumerate(choices, 1):
         default = " (default)" if asked is not None and choice == asked.default else ""
         sentence = CHOICES.get(choice, "")
         text = f"{number} {inert(choice)}{default}" + (f": {sentence}" if sentence else "")
         first, *rest = folded(text, width - 3)
         lines += [first, *(f"   {each}" for each in rest)]
-    if asked is not None and asked.until is not None:
+    if choices and asked is not None and asked.until is not None:
         lines.append(f"No answer within {show_duration(asked.until)}: {inert(asked.default)}.")
     return lines
