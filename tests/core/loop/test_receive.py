@@ -312,7 +312,7 @@ def answer(choice: str, argument: str | None = None) -> Answer:
 def test_an_answer_that_was_not_offered_is_refused_with_the_nearest_one() -> None:
     why_not = refusal(at_a_question().state, answer("contniue"))
 
-    assert why_not.startswith("'contniue' is not an answer to 'Lap 1 scored 0.00")
+    assert why_not.startswith("'contniue' is not an answer to the question of run r1. ")
     assert why_not.endswith("Did you mean 'continue'?")
 
 

@@ -89,7 +89,7 @@ def test_a_second_driver_hears_who_the_first_is(path: Path) -> None:
         noted = json.loads(path.read_text())
     assert str(caught.value) == (
         f"Run abc is being driven by process {driver.pid} on {socket.gethostname()} since {noted['since']}. "
-        "Stop it with `untilgreen stop abc`."
+        "Watch it with `untilgreen follow abc`, or stop it with `untilgreen stop abc`."
     )
 
 
@@ -171,7 +171,7 @@ def test_a_name_that_can_not_be_read_changes_nothing(path: Path) -> None:
         path.write_text("not a name")
 
         with (
-            pytest.raises(JournalLocked, match=r"driven by another process\. Stop it"),
+            pytest.raises(JournalLocked, match=r"driven by another process\. Watch it"),
             hold(path, run="abc", driver=this_process(NOON)),
         ):
             pass

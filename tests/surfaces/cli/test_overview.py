@@ -39,7 +39,7 @@ def test_a_run_that_waits_comes_first(cli: Cli, said: Say) -> None:
     told = said().out
 
     assert "1 run; the last one: waiting" in told
-    assert "Next: untilgreen why, then: untilgreen resume\n" in told
+    assert "Next: untilgreen answer, which shows the question\n" in told
 
 
 def test_a_broken_spec_is_no_reason_to_fail(cli: Cli, said: Say) -> None:

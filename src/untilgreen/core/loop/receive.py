@@ -186,7 +186,7 @@ def _refused_answer(state: RunState, answer: Answer) -> str:
         return f"Run {state.run} is not asking anything."
     if answer.choice not in asked.choices:
         near = nearest(answer.choice, asked.choices)
-        return f"{answer.choice!r} is not an answer to {asked.question!r}. {near}"
+        return f"{answer.choice!r} is not an answer to the question of run {state.run}. {near}"
     if answer.choice == ROLLBACK and not _is_lap(state, answer.argument):
         return f"{ROLLBACK!r} needs a lap from 0 to {len(state.laps)}, for example '{ROLLBACK} 1'."
     if answer.choice == SWITCH and answer.argument not in state.plan.agent_names():

@@ -154,4 +154,5 @@ def _named_owner(path: Path) -> Driver | None:
 
 def _locked_error(run: str, who: Driver | None) -> str:
     driver = f"process {who.pid} on {who.place} since {who.since}" if who else "another process"
-    return f"Run {run} is being driven by {driver}. Stop it with `untilgreen stop {run}`."
+    ways = f"Watch it with `untilgreen follow {run}`, or stop it with `untilgreen stop {run}`."
+    return f"Run {run} is being driven by {driver}. {ways}"

@@ -46,8 +46,8 @@ async def state_of(record: Record) -> RunState:
     return (await record.load()).state
 
 
-def status(state: RunState) -> str:
-    """The status of a run in one word."""
+def status(state: RunState, *, driven: bool = False) -> str:
+    """The status of a run in one word; an open one that a process drives is running."""
     if state.outcome is not None:
         return str(state.outcome)
     if state.ending is not None:
@@ -58,7 +58,7 @@ def status(state: RunState) -> str:
         return "waiting"
     if state.pause is not None:
         return "paused"
-    return "open"
+    return "running" if driven else "open"
 
 
 __all__ = ["LoadedRun", "fold_file", "state_of", "status"]

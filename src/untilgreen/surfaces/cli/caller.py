@@ -29,7 +29,7 @@ AGENT_MARKS = (
 """Variables that show that an agent started a command: ours, and those that agents set themselves."""
 
 
-def summarize(state: RunState, flags: str, *, seen: bool = False) -> None:
+def summarize(state: RunState, flags: str, *, seen: bool = False, driven: bool = False) -> None:
     """Print the result or the current state of a run, as wide as the terminal; `seen` if `show` prints it."""
     from untilgreen.surfaces.text import summary
 
@@ -40,6 +40,7 @@ def summarize(state: RunState, flags: str, *, seen: bool = False) -> None:
         flags=flags,
         wrapped=sys.stdout.isatty(),
         seen=seen,
+        driven=driven,
     )
     for line in lines:
         out(line)

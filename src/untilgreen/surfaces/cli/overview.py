@@ -11,6 +11,7 @@ from untilgreen import __version__
 from untilgreen.config.init.detect import TESTS, Detected, detect
 from untilgreen.config.load import Loaded, Request, load
 from untilgreen.core.values.units import several, show_duration
+from untilgreen.engine.store.catalogue import is_driven
 from untilgreen.engine.store.reading import status
 from untilgreen.engine.store.runs import Store
 from untilgreen.errors import JournalError, UserError
@@ -81,7 +82,8 @@ def _runs(store: Store, start: Path) -> tuple[str, str]:
     except (JournalError, UserError):
         return "damaged", f"{several(len(folders), 'run')}; the last one can't be read"
     ago = show_duration(max(0.0, time.time() - state.now))
-    return status(state), f"{several(len(folders), 'run')}; the last one: {status(state)}, {ago} ago"
+    now = status(state, driven=is_driven(folders[0]))
+    return now, f"{several(len(folders), 'run')}; the last one: {now}, {ago} ago"
 
 
 def _next(spec: Loaded | UserError, gates: list[Detected], agents: list[str], last: str) -> Iterator[str]:
@@ -89,7 +91,11 @@ def _next(spec: Loaded | UserError, gates: list[Detected], agents: list[str], la
     if isinstance(spec, UserError):
         yield "untilgreen config show"
         return
-    if last in ("open", "paused", "halted", "waiting"):
+    if last == "waiting":
+        yield "untilgreen answer, which shows the question"
+    elif last == "running":
+        yield "untilgreen follow"
+    elif last in ("open", "paused", "halted"):
         yield "untilgreen why, then: untilgreen resume"
     if spec.path is None:
         yield "untilgreen init"

@@ -104,14 +104,14 @@ def show(run: Run = LAST, /, *, server: Server, json: Json = False) -> int:
 
     with connect(server) as client:
         name = _find(client, run)
-        head = client.show_run(name).head
-        state = _state(client, name)
+        known = client.show_run(name)
+        state, head, driven = _state(client, name), known.head, known.running
     if json:
         version_line()
-        out_json(summary.as_json(state, head))
+        out_json(summary.as_json(state, head, driven=driven))
         return 0
     out(f"{state.run}  {state.plan.title}")
-    summarize(state, _flags(server), seen=True)
+    summarize(state, _flags(server), seen=True, driven=driven)
     return 0
 
 
@@ -122,7 +122,9 @@ def why(run: Run = LAST, /, *, server: Server, json: Json = False) -> int:
     from untilgreen.surfaces.why.evidence import reasons
 
     with connect(server) as client:
-        explained = reasons(_state(client, _find(client, run)), flags=_flags(server))
+        name = _find(client, run)
+        driven = client.show_run(name).running
+        explained = reasons(_state(client, name), flags=_flags(server), driven=driven)
     return show_reasons(explained, json=json)
 
 

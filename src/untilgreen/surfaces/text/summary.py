@@ -16,24 +16,28 @@ from untilgreen.core.values.state import Best, RunState
 from untilgreen.core.values.units import several, show_duration
 from untilgreen.engine.store.reading import status
 from untilgreen.engine.wiring.workplace import branch_of, in_worktree, workplace
+from untilgreen.surfaces.text.current_step import current_step
 from untilgreen.surfaces.text.event_lines import DEMO, SCRIPTED, how_to_answer, pause_words
 from untilgreen.surfaces.text.gates_table import gates_by_lap
+from untilgreen.surfaces.text.questions import choice_lines, text_lines
 from untilgreen.surfaces.text.safe_text import folded, inert, short
 
 MOST_NAMED = 5
+_CONTINUED = (Outcome.CANCELLED, Outcome.EXHAUSTED)
+"""Ends that say nothing about the agent: more laps may be all that it needs."""
 
 if TYPE_CHECKING:
     from untilgreen.surfaces.json.lines import Result
 
 
-def as_json(state: RunState, head: str = "") -> Result:
+def as_json(state: RunState, head: str = "", *, driven: bool = False) -> Result:
     """The result, as `show --json` and the last line of `run --json` print it."""
     from untilgreen.surfaces.json.lap import lap_view
     from untilgreen.surfaces.json.lines import Result
 
     return Result(
         run=state.run,
-        status=status(state),
+        status=status(state, driven=driven),
         outcome=state.outcome,
         reason=state.reason or (state.ending.reason if state.ending else ""),
         exit_code=exit_code(state),
@@ -72,14 +76,18 @@ def summary(
     flags: str = "",
     wrapped: bool = False,
     seen: bool = False,
+    driven: bool = False,
 ) -> list[str]:
     """What a person wants to know about a run; every command that is named ends with `flags`.
 
-    `seen` says that `show` prints it, so it suggests something else.
+    `seen` says that `show` prints it, so it suggests something else; `driven` that a process works on it.
     """
     wide = width if wrapped else sys.maxsize
     lines = [gates_by_lap(state, width=width, ascii_only=ascii_only), ""]
-    lines += folded(f"{status(state)}: {short(why(state), 400)}", wide)
+    lines += folded(
+        f"{status(state, driven=driven)}: {short(headline(why(state, driven=driven)), 400)}", wide
+    )
+    lines += _question(state, wide)
     if state.outcome is Outcome.CLAIMED:
         lines.append("Nothing checked this: the run had no gates. Add one with --gate next time.")
     spent = f", ${state.spent.cost:.2f}" if state.spent.cost else ""
@@ -88,11 +96,22 @@ def summary(
     laps = several(len(state.laps), "lap")
     lines.append(f"{laps} in {show_duration(state.elapsed)}{tokens}{spent}")
     lines += _flaky(state) + _what_is_left(state) + _own_commits(state)
-    return lines + _how_to_go_on(state, flags, seen=seen)
+    return lines + _how_to_go_on(state, flags, seen=seen, driven=driven)
 
 
-def why(state: RunState) -> str:
-    """Why a run ended, or what it is waiting for, in one sentence."""
+def _question(state: RunState, width: int) -> list[str]:
+    """What follows the first line of an open question: its evidence, its choices and its default."""
+    evidence, choices = text_lines(state, width - 2, skip=1), choice_lines(state, width - 2)
+    return [f"  {each}" for each in (*evidence, *choices)]
+
+
+def headline(reason: str) -> str:
+    """The first line of a reason: a question may have many."""
+    return reason.partition("\n")[0]
+
+
+def why(state: RunState, *, driven: bool = False) -> str:
+    """Why a run ended, what it is waiting for, or what it is doing now."""
     if state.outcome is not None:
         return ending_reason(state)
     if state.halted is not None:
@@ -104,7 +123,7 @@ def why(state: RunState) -> str:
         return f"gate {gate.name!r} waits for {people} to approve"
     if state.pause is not None:
         return pause_words(state.pause, time.time()) if state.pause.until else state.pause.reason
-    return "the run can continue"
+    return current_step(state, time.time()) if driven else "the run can continue"
 
 
 def _flaky(state: RunState) -> list[str]:
@@ -141,8 +160,13 @@ def _tied(state: RunState, best: Best) -> str:
     return ", ".join(parts) if len(laps) > 1 else ""
 
 
-def _how_to_go_on(state: RunState, flags: str, *, seen: bool) -> list[str]:
-    go_on = f"Continue with: untilgreen resume {state.run}{flags}"
+def _how_to_go_on(state: RunState, flags: str, *, seen: bool, driven: bool) -> list[str]:
+    by_hand = state.pause is not None and state.pause.until is None
+    go_on = (
+        f"Watch it with: untilgreen follow {state.run}{flags}"
+        if driven and not by_hand
+        else f"Continue with: untilgreen resume {state.run}{flags}"
+    )
     if state.outcome is None:
         if undecided(state) is not None:
             return [f"Answer with: untilgreen answer {state.run} approve{flags}  (approve | reject)", go_on]
@@ -151,6 +175,7 @@ def _how_to_go_on(state: RunState, flags: str, *, seen: bool) -> list[str]:
     return [
         f"Next: untilgreen {verb} {state.run}{flags}",
         f"      untilgreen diff {state.run}{flags}",
+        *([f"      untilgreen fork {state.run} --more 10{flags}"] if state.outcome in _CONTINUED else []),
         *_how_to_take_it(state, flags),
     ]
 

@@ -79,15 +79,15 @@ class Reasons(Line, frozen=True, kw_only=True, tag="why"):
     """Next steps, as commands."""
 
 
-def reasons(state: RunState, *, flags: str = "") -> Reasons:
-    """Look at the last decision; `flags` end every command that is named."""
+def reasons(state: RunState, *, flags: str = "", driven: bool = False) -> Reasons:
+    """Look at the last decision; commands end with `flags`, and `driven` says that a process works on it."""
     last = state.last
     signals = last.signals if last else ()
     red = red_gates(state)
     return Reasons(
         run=state.run,
-        status=status(state),
-        reason=why(state),
+        status=status(state, driven=driven),
+        reason=why(state, driven=driven),
         lap=last.number if last else 0,
         decision=state.ending or (last.decision if last else None),
         strategy=state.plan.strategy.name,
@@ -103,7 +103,7 @@ def reasons(state: RunState, *, flags: str = "") -> Reasons:
         change=()
         if state.outcome and state.outcome.good
         else changes(state, signals, [each.gate for each in red]),
-        ways=ways(state, flags),
+        ways=ways(state, flags, driven=driven),
     )
 
 

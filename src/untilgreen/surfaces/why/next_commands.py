@@ -18,6 +18,7 @@ from untilgreen.core.values.model import WORKTREE, Outcome
 from untilgreen.core.values.rules import Signal
 from untilgreen.core.values.state import RunState
 from untilgreen.core.values.units import show_duration, show_score
+from untilgreen.surfaces.text.questions import CHOICES
 
 _FLAG = {
     "iterations": "--max-iterations",
@@ -68,12 +69,16 @@ def changes(state: RunState, signals: tuple[Signal, ...], red: list[str]) -> tup
     return tuple(dict.fromkeys(found))
 
 
-def ways(state: RunState, flags: str) -> tuple[Way, ...]:
+def ways(state: RunState, flags: str, *, driven: bool = False) -> tuple[Way, ...]:
     """The commands that make sense now, the most likely first."""
     if state.outcome is not None:
         return _after_the_end(state, flags)
     run = f"{state.run}{flags}"
-    resume = Way(what="continue", command=f"untilgreen resume {run}")
+    resume = (
+        Way(what="watch it", command=f"untilgreen follow {run}")
+        if driven and (state.pause is None or state.pause.until is not None)
+        else Way(what="continue", command=f"untilgreen resume {run}")
+    )
     if undecided(state) is not None:
         return (*(_answer(state, each, flags) for each in (APPROVE, REJECT)), resume)
     if state.asked is not None:
@@ -119,7 +124,8 @@ def _fix_gates_first(state: RunState) -> Iterator[Way]:
 
 def _answer(state: RunState, choice: str, flags: str) -> Way:
     word = shlex.join([choice, *_needed(state, choice)])
-    return Way(what=f"answer {choice!r}", command=f"untilgreen answer {state.run} {word}{flags}")
+    sentence = f": {CHOICES[choice]}" if choice in CHOICES else ""
+    return Way(what=f"answer {choice!r}{sentence}", command=f"untilgreen answer {state.run} {word}{flags}")
 
 
 def _needed(state: RunState, choice: str) -> list[str]:
@@ -133,6 +139,8 @@ def _needed(state: RunState, choice: str) -> list[str]:
 def _again(state: RunState, flags: str) -> Iterator[Way]:
     """A new run from the best files, with twice as much of the limit that ended this one."""
     limit, fork = _limit(state), f"untilgreen fork {state.run}"
+    if state.outcome is Outcome.CANCELLED and state.laps:
+        yield Way(what="continue where it was stopped", command=f"{fork} --more 10{flags}")
     if limit in _FLAG:
         more = f"{_FLAG[limit]} {shlex.quote(_twice(state, limit))}"
         yield Way(

@@ -8,6 +8,7 @@ from untilgreen.core.values.rules import Signal
 from untilgreen.core.values.units import several, show_score
 from untilgreen.surfaces.json.lap import LapView
 from untilgreen.surfaces.text.safe_text import folded, in_ascii, inert, short
+from untilgreen.surfaces.text.summary import headline
 from untilgreen.surfaces.why.evidence import LimitUsed, Reasons, RedGate, RungTried, decided
 
 WIDTH = 300
@@ -17,9 +18,9 @@ def words(explained: Reasons, *, width: int = sys.maxsize, ascii_only: bool = Fa
     """Line by line: the decision, what was seen, what was tried, what has to change, the next steps."""
     place = f"after lap {explained.lap}" if explained.lap else "before lap 1"
     lines = [
-        *folded(f"{explained.status}: {short(explained.reason, WIDTH)}", width),
+        *folded(f"{explained.status}: {short(headline(explained.reason), WIDTH)}", width),
         "",
-        f"Decision {place}: {decided(explained.decision)}{confidence(explained)}",
+        *folded(f"Decision {place}: {decided(explained.decision)}{confidence(explained)}", width),
         *_section("What the detectors saw", _signals(explained), width),
         *_section("Laps", [_lap(lap) for lap in explained.laps], width),
         *_section("What was tried", _rungs(explained), width),

@@ -274,7 +274,7 @@ def test_follow_on_a_terminal_shows_what_the_agent_does_and_its_keys_reach_whoev
     eventually(lambda: "note for the agent" in terminal.seen, "the prompt")
     terminal.type("leave the API alone\r")
     eventually(lambda: "Steered" in [event["type"] for event in cli.journal(run)], "the note")
-    terminal.type("s")
+    terminal.type("ss")
     eventually(lambda: "stopping after this lap" in terminal.seen, "the wish to stop")
     (cli.tmp / "go").touch()
     (code, seen), done = terminal.end(), started.end()
@@ -305,7 +305,7 @@ def test_an_agent_that_follows_a_run_has_no_keys(cli: Cli) -> None:
     terminal = cli.on_a_terminal("follow", run)
     eventually(lambda: "reading the tests" in terminal.seen, "the view")
 
-    terminal.type("s")
+    terminal.type("ss")
     (cli.tmp / "go").touch()
     (code, seen), done = terminal.end(), started.end()
 
@@ -345,3 +345,37 @@ def test_an_answer_drives_a_served_run_again(cli: Cli) -> None:
 
     eventually(lambda: len(FolderRecord(record.path).read().state.laps) == 2)
     eventually(lambda: lock.owner(record.lock) is None)
+
+
+def test_an_answer_or_a_note_that_is_missing_is_asked_for_with_the_question(cli: Cli, said: Say) -> None:
+    run = left_open(cli)
+
+    unanswered, wrong, noteless = said("answer"), said("answer", "maybe"), said("steer")
+
+    assert (unanswered.code, wrong.code, noteless.code) == (2, 2, 2)
+    assert f"There is no answer. Run {run} asks:\n  " in unanswered.err
+    assert "\n  1 continue" in unanswered.err
+    assert f"for example with: untilgreen answer {run} continue" in unanswered.err
+    assert f"'maybe' is not an answer to the question of run {run}. Known: " in wrong.err
+    assert "There is no note." in noteless.err
+    assert said("answer", "stop").code == 0
+    assert f"Run {run} is not asking anything." in said("answer").err
+
+
+def test_show_why_and_the_overview_tell_what_a_driven_run_does(cli: Cli, said: Say) -> None:
+    started, run = driven(cli, SLOW)
+
+    shown, explained, overview = said("show").out, said("why").out, said().out
+    told = said("show", "--json").result
+    (cli.tmp / "go").touch()
+    assert said("cancel").code == 0
+    started.end()
+
+    assert "\nrunning: cmd:agent.sh is working on lap 1\n" in shown
+    assert f"Watch it with: untilgreen follow {run}" in shown
+    assert "resume" not in shown + explained + overview
+    assert explained.startswith("running: cmd:agent.sh is working on lap 1\n")
+    assert f"    untilgreen follow {run}" in explained
+    assert "the last one: running, " in overview
+    assert "Next: untilgreen follow\n" in overview
+    assert told["status"] == "running"

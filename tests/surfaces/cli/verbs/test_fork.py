@@ -1,12 +1,13 @@
 """fork: another run from any lap, with what its run was made of, or with something else instead."""
 
 import re
+import shlex
 import signal
 from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli, Say, eventually, git, write
+from tests.surfaces.cli.helpers import COMMAND, Cli, Say, eventually, git, write
 
 COUNTING = "cat > {tmp}/brief\necho x >> {tmp}/turns\nwc -l < {tmp}/turns | tr -d ' ' > count.txt\n"
 FINISHING = "cat > {tmp}/brief\ncat count.txt > seen.txt\necho done > done.txt\n"
@@ -196,3 +197,18 @@ def test_more_laps_and_a_maximum_of_laps_exclude_each_other(cli: Cli, said: Say)
 
     for flags in (("--more", "0"), ("--more", "2", "--max-iterations", "3")):
         assert "--more N is the number of laps" in said("fork", *flags).err
+
+
+def test_more_laps_continue_from_the_files_that_a_stopped_run_left(cli: Cli) -> None:
+    body = (
+        f"cat > /dev/null\necho more >> notes.txt\n{shlex.join(COMMAND)} stop --state-dir {cli.runs.parent}\n"
+    )
+    stopped = cli("run", "Write on.", "-a", cli.agent(body), "-g", "false", "--max-iterations", "5")
+    run = cli.ids[-1]
+
+    more = cli("fork", "--more", "1", "--json")
+
+    assert "cancelled: stopped by command\n1 lap in" in stopped.out
+    assert f"      untilgreen fork {run} --more 10" in stopped.out
+    assert more.events[0]["plan"]["workspace"]["forked"] == f"{run}@1"
+    assert f"untilgreen fork {run} --more 10" in cli("why", run).out

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import time
 from typing import Annotated
 
@@ -10,6 +12,7 @@ import anyio
 from cyclopts import Parameter
 
 from untilgreen.core.loop.receive import ALLOW, APPROVE, REJECT, Answer, Arrival, Cancel, Pause, Steer, Stop
+from untilgreen.core.values.state import RunState
 from untilgreen.engine.driving.launch import deliver_and_launch
 from untilgreen.engine.driving.sending import must_end
 from untilgreen.engine.store.folder_record import FolderRecord
@@ -19,6 +22,8 @@ from untilgreen.surfaces.cli import completers
 from untilgreen.surfaces.cli.caller import me, refuse_agents
 from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.text.printing import out
+from untilgreen.surfaces.text.questions import choices_of, question_lines
+from untilgreen.surfaces.text.safe_text import inert
 
 LAST = "@last"
 Reason = Annotated[str | None, Parameter(name="--reason", metavar="TEXT", help="Why, for the journal.")]
@@ -42,7 +47,7 @@ def pause(run: Run = "@last", /, *, reason: Reason = None, place: Place = HERE) 
     return _send(run, place, pause, "will pause after the current turn")
 
 
-def steer(run: Run, note: str | None = None, /, *, place: Place = HERE) -> int:
+def steer(run: Run | None = None, note: str | None = None, /, *, place: Place = HERE) -> int:
     """Leave a note for the agent's next turn.
 
     With one argument, that is the note, and the run is the last one here.
@@ -52,8 +57,8 @@ def steer(run: Run, note: str | None = None, /, *, place: Place = HERE) -> int:
     note
         What the agent should know; the current turn is not interrupted.
     """
-    if note is None:
-        if run.startswith("@"):
+    if note is None or run is None:
+        if run is None or run.startswith("@"):
             raise UserError("There is no note. Write it in quotes: untilgreen steer RUN 'NOTE'")
         run, note = LAST, run
     steer = Steer(at=time.time(), by=me(), id=os.urandom(8).hex(), note=note)
@@ -61,7 +66,7 @@ def steer(run: Run, note: str | None = None, /, *, place: Place = HERE) -> int:
 
 
 def answer(
-    run: Run,
+    run: Run | None = None,
     choice: Annotated[str | None, Parameter(completer=completers.answers)] = None,
     argument: str | None = None,
     /,
@@ -74,7 +79,7 @@ def answer(
 ) -> int:
     """Answer a run's question, approve its result, or allow a change.
 
-    Without RUN, the last run here is answered.
+    Without RUN, the last run here is answered; without CHOICE, its question is shown.
 
     Parameters
     ----------
@@ -91,13 +96,25 @@ def answer(
     return _send(run, place, reply, "received the answer")
 
 
-def _whose(run: str, choice: str | None, argument: str | None, place: Place) -> tuple[str, str, str | None]:
+def _whose(
+    run: str | None, choice: str | None, argument: str | None, place: Place
+) -> tuple[str, str, str | None]:
     """The run may be left out: then the first word is the answer."""
+    if run is None or (choice is None and run.startswith("@")):
+        raise UserError(_unanswered(place.find(run or LAST).read().state, place.flags))
     if choice is not None and (argument is not None or run not in _choices(place)):
         return run, choice, argument
-    if choice is None and run.startswith("@"):
-        raise UserError(f"There is no answer. Write it after the run: untilgreen answer {run} CHOICE")
     return LAST, run, choice
+
+
+def _unanswered(state: RunState, flags: str) -> str:
+    """What is asked, for somebody who gave no answer."""
+    choices = choices_of(state)
+    if not choices:
+        return f"Run {state.run} is not asking anything. See its state: untilgreen show {state.run}{flags}"
+    asked = "\n".join(f"  {each}" for each in question_lines(state, shutil.get_terminal_size().columns - 2))
+    command = f"untilgreen answer {state.run} {shlex.quote(inert(choices[0]))}{flags}"
+    return f"There is no answer. Run {state.run} asks:\n{asked}\nAnswer it, for example with: {command}"
 
 
 def _choices(place: Place) -> set[str]:

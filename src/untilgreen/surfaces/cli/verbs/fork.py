@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from untilgreen.core.loop.receive import Steer
 from untilgreen.core.values.model import WORKTREE
+from untilgreen.core.values.state import RunState
 from untilgreen.engine.operations.fork import fork as make_fork
 from untilgreen.engine.operations.fork import plan_of_fork, spec_of, start_of, told_before
 from untilgreen.engine.store.folder_record import FolderRecord
@@ -36,16 +37,17 @@ from untilgreen.surfaces.cli.verbs.run import note as say_note
 def fork(
     run: Annotated[
         str,
-        Parameter(completer=completers.runs, help="RUN@LAP, such as @last@3; without a lap, its best one."),
+        Parameter(
+            completer=completers.runs,
+            help="RUN@LAP, such as @last@3; without a lap, its best one.",
+        ),
     ] = "@last",
     task: str | None = None,
     /,
     *,
     more: Annotated[
         int | None,
-        Parameter(
-            metavar="N", help="Continue with N more laps; the agent hears what was tried.", group=OPTIONS
-        ),
+        Parameter(metavar="N", help="Continue with N more laps from the files that it left.", group=OPTIONS),
     ] = None,
     note: Annotated[
         str, Parameter(metavar="TEXT", help="A note for the agent, in addition to the task.", group=OPTIONS)
@@ -68,7 +70,8 @@ def fork(
     state = anyio.run(state_of, folder)
     if more is not None:
         spec = _with_more(spec, more)
-    number, snapshot = lap_number(state, lap or BEST), snapshot_of(state, lap or BEST)
+    lap = lap or (_left(state) if more is not None else BEST)
+    number, snapshot = lap_number(state, lap), snapshot_of(state, lap)
     loaded = spec.load_over(spec_of(state), start_of(state), task)
     if loaded.spec.workspace["mode"] != WORKTREE:
         refuse_agents("fork --in-place", place.store().state_dir)
@@ -87,6 +90,12 @@ def fork(
         )
 
     return launch(begin, place, view)
+
+
+def _left(state: RunState) -> str:
+    """The lap whose files the run left: a run that somebody stopped continues from there."""
+    same = [each.number for each in state.baseline_and_laps if each.snapshot == state.final_snapshot]
+    return str(same[-1]) if state.final_snapshot and same else BEST
 
 
 def _with_more(spec: PlanFlags, more: int) -> PlanFlags:

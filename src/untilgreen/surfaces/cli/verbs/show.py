@@ -10,6 +10,7 @@ import anyio
 from cyclopts import Parameter
 
 from untilgreen.core.values.state import Lap, RunState
+from untilgreen.engine.store.catalogue import is_driven
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.wiring.redaction import secrets_of
 from untilgreen.errors import UntilgreenError, UserError
@@ -44,11 +45,11 @@ def show(run: RunOrLap = "@last", /, *, place: Place = HERE, json: Json = False)
         raise UserError(f"One lap can be shown. Name one: {name}@{lap}, or all with: untilgreen log {name}")
     folder = place.find(name)
     loaded = folder.read()
-    state, head = loaded.state, loaded.head
+    state, head, driven = loaded.state, loaded.head, is_driven(folder)
     if json:
         version_line()
         out_json(
-            summary.as_json(state, head)
+            summary.as_json(state, head, driven=driven)
             if lap is None
             else LapLine(run=state.run, lap=lap_view(_lap(state, lap)))
         )
@@ -60,7 +61,7 @@ def show(run: RunOrLap = "@last", /, *, place: Place = HERE, json: Json = False)
     strategy = inert(state.plan.strategy.name)
     out(f"agent {agent_words(state.agent)} · strategy {strategy} · {inert(str(folder.path))}")
     out()
-    summarize(state, place.flags, seen=True)
+    summarize(state, place.flags, seen=True, driven=driven)
     out(f"journal head {head}")
     return 0
 
@@ -73,7 +74,10 @@ def log(
     *,
     place: Place = HERE,
 ) -> int:
-    """Print every lap of a run in full: brief, answer, changes, gates and decision."""
+    """Print every lap of a run in full.
+
+    Brief, answer, changes, gates and decision of one lap after another.
+    """
     folder = place.find(run)
     state = folder.read().state
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 
+from untilgreen.engine.store.catalogue import is_driven
 from untilgreen.surfaces.cli.options import HERE, Json, Place, Run
 from untilgreen.surfaces.text.printing import ascii_only, out, out_json, version_line
 from untilgreen.surfaces.why.evidence import Reasons, reasons
@@ -19,8 +20,9 @@ def why(
     json: Json = False,
 ) -> int:
     """Explain a run's outcome and suggest next steps."""
-    state = place.find(run).read().state
-    return show_reasons(reasons(state, flags=place.flags), json=json)
+    folder = place.find(run)
+    state = folder.read().state
+    return show_reasons(reasons(state, flags=place.flags, driven=is_driven(folder)), json=json)
 
 
 def show_reasons(explained: Reasons, *, json: bool) -> int:
