@@ -105,7 +105,7 @@ class Plugins:
     def check_name(self, kind: Kind, name: str) -> None:
         """Raise UnknownPlugin for a short name that nothing has; files and modules are not looked at."""
         if kind == "agent" and _is_command(name):
-            way_out = shlex.quote(f"cmd:{name.strip()}")
+            way_out = shlex.quote(f"cmd:{_as_a_shell_finds_it(name.strip())}")
             raise UnknownPlugin(f"{name!r} is not an agent. Write {way_out} to run it as a command.")
         if place_of(name) is None and not self._offers(kind, name):
             known = {offer.name for offer in (*self._built_in(kind), *self._added(kind))}
@@ -235,7 +235,16 @@ def _is_command(name: str) -> bool:
         return not place.attribute or not place.path.endswith(".py")
     if isinstance(place, InModule) and place.attribute:
         return False
-    return " " in name.strip() or (name not in BUILT_IN["agent"] and shutil.which(name) is not None)
+    if name in BUILT_IN["agent"] or place is not None:
+        return " " in name.strip()
+    return " " in name.strip() or "." in name or shutil.which(name) is not None
+
+
+def _as_a_shell_finds_it(command: str) -> str:
+    """A script of this directory needs its path: a shell looks for `fix.sh` only on the PATH."""
+    program = command.partition(" ")[0]
+    alone = "." in program and "/" not in program and shutil.which(program) is None
+    return f"./{command}" if alone else command
 
 
 def _who(kind: Kind, name: str) -> str:

@@ -108,6 +108,7 @@ async def test_root_with_yolo_is_told_of_the_variable_that_permits_it(
 
     assert "refuses to run as root with --yolo" in why
     assert "set IS_SANDBOX=1 and try again" in why
+    assert "--sandbox" not in why, "root's own sandbox is refused"
     assert await ready(agent, tmp_path) == ""
     assert await ready(agent, tmp_path, yolo=True, sandboxed=True) == ""
     monkeypatch.setenv("IS_SANDBOX", "1")

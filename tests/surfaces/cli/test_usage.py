@@ -227,7 +227,9 @@ def test_the_model_of_an_agent_can_be_named(
     [
         ("./fix.sh", "cmd:./fix.sh"),
         ("./fix.sh --fast", "'cmd:./fix.sh --fast'"),
-        ("fix.py", "cmd:fix.py"),
+        ("fix.py", "cmd:./fix.py"),
+        ("fix.sh", "cmd:./fix.sh"),
+        ("fix.sh --fast", "'cmd:./fix.sh --fast'"),
         ("python fix.py", "'cmd:python fix.py'"),
         ("sh", "cmd:sh"),
         ("npm run fix", "'cmd:npm run fix'"),
@@ -383,6 +385,7 @@ def test_the_help_of_the_program_and_of_every_verb_fits_a_screen_of_40_lines(sai
     long = {verb: said(*verb.split(), "--help").out.count("\n") for verb in ("", *VERBS)}
 
     assert {verb: lines for verb, lines in long.items() if lines > 40} == {}
+    assert long[""] <= 38, "the command and the next prompt are on the screen, too"
 
 
 def test_check_lists_only_what_it_uses(said: Say) -> None:

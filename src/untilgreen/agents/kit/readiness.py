@@ -73,6 +73,5 @@ def _check_root(about: About, program: str, conditions: Conditions) -> None:
         return
     raise AgentUnavailable(
         f"{program} refuses to run as root with --yolo. In a disposable container, set "
-        f"{about.root_needs}=1 and try again. Elsewhere use --sandbox bwrap, leave out --yolo, or run it as "
-        "another user."
+        f"{about.root_needs}=1 and try again. Elsewhere leave out --yolo, or run it as another user."
     )

@@ -63,6 +63,10 @@ def _types(project: Project) -> Detected | None:
         return Detected(name="types", run="npx tsc --noEmit", role=TYPES, seen="tsconfig.json")
     if seen := _python(project):
         return Detected(name="types", run=project.python("mypy ."), role=TYPES, seen=seen)
+    if project.has("Cargo.toml"):
+        return Detected(name="types", run="cargo check --all-targets", role=TYPES, seen="Cargo.toml")
+    if project.has("go.mod"):
+        return Detected(name="types", run="go vet ./...", role=TYPES, seen="go.mod")
     return None
 
 
@@ -82,8 +86,9 @@ def _coverage(project: Project) -> Detected | None:
     if project.has("Cargo.toml"):
         return _last("coverage", f"cargo llvm-cov --fail-under-lines {COVERAGE}", "Cargo.toml")
     if project.has("go.mod"):
-        total = f"go tool cover -func=cover.out | awk '/^total:/ {{exit ($3 + 0 < {COVERAGE})}}'"
-        return _last("coverage", f"go test ./... -coverprofile=cover.out && {total}", "go.mod")
+        total = f"awk '{{print}} /^total:/ {{exit ($3 + 0 < {COVERAGE})}}'"
+        run = f'out=$(mktemp) && go test ./... -coverprofile="$out" && go tool cover -func="$out" | {total}'
+        return _last("coverage", run, "go.mod")
     if seen := _python(project):
         run, report = project.python("coverage run -m pytest -q"), project.python("coverage report")
         return _last("coverage", f"{run} && {report} --fail-under={COVERAGE}", seen)
@@ -107,11 +112,17 @@ def _outdated(project: Project) -> Detected | None:
         return _last("outdated", "cargo outdated --root-deps-only --exit-code 1", "Cargo.toml")
     if project.has("go.mod"):
         listed = "go list -u -m -f '{{if and .Update (not .Indirect)}}{{.}}{{end}}' all"
-        return _last("outdated", f'test -z "$({listed})"', "go.mod")
+        return _last("outdated", _nothing(listed), "go.mod")
     if seen := _python(project):
-        pip = "uv pip" if project.has("uv.lock") else project.python("pip")
-        return _last("outdated", f"{pip} list --outdated --format=json | grep -qx '\\[\\]'", seen)
+        own = "--not-required --exclude pip"  # what others pin can't be upgraded
+        pip = "uv pip list" if project.has("uv.lock") else f"{project.python('pip list')} {own}"
+        return _last("outdated", _nothing(f"{pip} --outdated"), seen)
     return None
+
+
+def _nothing(command: str) -> str:
+    """Green if a command works and lists nothing; what it lists is shown, so that the agent knows it."""
+    return f'out=$({command}) && echo "$out" && test -z "$out"'
 
 
 def _last(name: str, run: str, seen: str) -> Detected:

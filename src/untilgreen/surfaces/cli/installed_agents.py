@@ -19,6 +19,7 @@ class Known(Struct, frozen=True, kw_only=True):
     program: str
     path: str | None
     install: str
+    about: About
     version: tuple[str, ...]
     help: tuple[str, ...]
     flags: tuple[str, ...]
@@ -36,6 +37,7 @@ def known() -> Iterator[Known]:
                 program=program,
                 path=shutil.which(program),
                 install=about.install,
+                about=about,
                 version=about.version,
                 help=about.help,
                 flags=about.flags,

@@ -105,6 +105,9 @@ GUESSES = {
     "watch": "untilgreen follow",
     "attach": "untilgreen follow",
     "tail": "untilgreen follow",
+    "top": "untilgreen list, or untilgreen follow",
+    "approve": "untilgreen answer RUN approve",
+    "reject": "untilgreen answer RUN reject",
     "undo": "untilgreen restore RUN@0, or untilgreen apply RUN --undo",
     "rollback": "untilgreen restore RUN@LAP",
     "kill": "untilgreen cancel",
@@ -126,7 +129,7 @@ _RISKY = regex(r" ?Did you mean --(?:yolo|trust|yes|force|take)\?")
 _ECHO = regex(r"Unknown option: (\S{1,200})\. Did you mean \1\?")
 _AFTER_DASHES = r"\1 comes after --, so it is not an option. Put it before --."
 """An option that is valid, but in the wrong place."""
-ABOUT = "Keep a coding agent working until its gates are green; stop it when it is going nowhere."
+ABOUT = "Keep a coding agent working until its gates are green, or stop it with evidence."
 
 
 def make_app() -> App:

@@ -81,6 +81,20 @@ def test_an_agents_version_is_told_and_a_flag_that_it_lacks(cli: Cli) -> None:
     assert "--print," not in old["detail"]
 
 
+def test_an_agent_that_nobody_is_logged_in_to_is_told_with_what_to_do(cli: Cli) -> None:
+    env = claude(
+        cli,
+        'case "$1" in\n--version) echo 2.1.325;;\n--help) echo "'
+        f'{CLAUDE_HELP}";;\n*) echo \'{{"loggedIn": false}}\'; exit 1;;\nesac\n',
+    )
+
+    unused, used = rows(cli, env=env), rows(cli, "--agent", "claude", code=1, env=env)
+
+    assert "is not logged in" in unused["agent claude"]["detail"]
+    assert "/login" in unused["agent claude"]["fix"]
+    assert (unused["agent claude"]["status"], used["agent claude"]["status"]) == ("warn", "fail")
+
+
 def test_an_agent_that_only_hangs_or_crashes_is_no_reason_to_do_so_too(cli: Cli) -> None:
     row = rows(cli, env=claude(cli, "exit 3\n"))["agent claude"]
 

@@ -2,6 +2,7 @@
 
 import signal
 import stat
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -178,8 +179,9 @@ def test_the_end_of_input_writes_nothing(project: Cli) -> None:
         ("fix-tests", {}, ["python3 -m unittest -q"]),
         ("fix-lint", {}, ["make lint", "python3 -m unittest -q"]),
         ("fix-types", {}, ["mypy .", "python3 -m unittest -q"]),
-        ("raise-coverage", {"go.mod": "module x\n"}, ["go test ./... -coverprofile=cover.out && "]),
-        ("upgrade-deps", {"package.json": "{}", "pyproject.toml": ""}, ["pip list --outdated"]),
+        ("raise-coverage", {"go.mod": "module x\n"}, ["out=$(mktemp) && go test ./... -coverprofile="]),
+        ("upgrade-deps", {"pyproject.toml": ""}, ["pip list --not-required --exclude pip --outdated"]),
+        ("upgrade-deps", {"pyproject.toml": "", "uv.lock": ""}, ["$(uv pip list --outdated)"]),
     ],
 )
 def test_a_preset_is_a_task_with_gates_that_fit_the_project(
@@ -194,6 +196,34 @@ def test_a_preset_is_a_task_with_gates_that_fit_the_project(
     assert spec.count("\ntask = ") == 1
     assert [gate for gate in gates if gate not in spec] == [], spec
     assert project("config", "show", "--json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "types"), [("Cargo.toml", "cargo check --all-targets"), ("go.mod", "go vet ./...")]
+)
+def test_where_the_compiler_checks_types_it_is_the_gate(cli: Cli, file: str, types: str) -> None:
+    write(cli.place, {file: ""})
+
+    assert cli("init", "--preset", "fix-types", "--dry").out.count(f'run = "{types}"') == 1
+
+
+@pytest.mark.parametrize(
+    ("pip", "green"), [("", True), ("echo 'requests 2.0 2.1'", False), ("echo offline >&2; exit 1", False)]
+)
+def test_outdated_packages_are_shown_to_the_agent(cli: Cli, pip: str, green: bool) -> None:
+    write(cli.place, {"pyproject.toml": ""})
+    (cli.tmp / "bin").mkdir()
+    script(cli.tmp / "bin" / "pip", f"{pip}\n")
+    env = {"PATH": f"{cli.tmp}/bin:{cli.env['PATH']}"}
+    spec = cli("init", "--preset", "upgrade-deps", "--dry").out
+
+    done = cli(
+        "check", "-g", f"outdated={tomllib.loads(spec)['gates']['outdated']['run']}", "--json", env=env
+    )
+
+    (verdict,) = (line["verdict"] for line in done.lines if line["type"] == "verdict")
+    assert (verdict["status"] == "pass") == green, verdict
+    assert "requests" not in pip or "requests 2.0 2.1" in str(verdict)
 
 
 def test_a_preset_that_fits_nothing_here_says_so(cli: Cli, said: Say) -> None:

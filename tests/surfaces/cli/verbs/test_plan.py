@@ -16,6 +16,7 @@ def test_it_shows_sources_command_line_baseline_and_the_worst_and_starts_no_agen
     assert f"  {agent}: {calc.tmp}/agent.sh\n    brief: on stdin\n" in done.out
     assert "✕ tests failed: test_calc.Adding.test_two_numbers" in done.out
     assert "laps    20\n" in done.out
+    assert "time    1h, and the gates' own: " in done.out
     assert "money   $5.00 plus whatever the last lap overshoots\n" in done.out
     assert "tokens  no limit; set --max-tokens\n" in done.out
     assert not (calc.place / "ran").exists()
@@ -27,6 +28,14 @@ def test_a_green_project_has_nothing_to_do_unless_a_claim_is_asked_for(cli: Cli)
 
     assert "a run would end at once" in cli(*flags).out
     assert "a run would end at once" not in cli(*flags, "--promise", "DONE").out
+
+
+def test_a_gate_that_waits_for_an_earlier_stage_is_named(cli: Cli) -> None:
+    write(cli.place, {"untilgreen.toml": '[gates.a]\nrun = "false"\n[gates.b]\nrun = "true"\nstage = 2\n'})
+
+    told = cli("plan", "Fix it.", "-a", "cmd:true", "--trust").out
+
+    assert "b not run: a gate of an earlier stage fails\n" in told
 
 
 def test_a_gate_that_cant_run_is_said_before_money_is_spent(cli: Cli) -> None:

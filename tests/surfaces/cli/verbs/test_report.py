@@ -87,3 +87,10 @@ def test_open_opens_the_report_in_the_browser(green: Cli) -> None:
 
     eventually((green.tmp / "opened").exists, "the browser")
     assert (green.tmp / "opened").read_text().strip().endswith(f"untilgreen-{green.ids[-1]}.html")
+
+
+def test_a_machine_without_a_browser_says_where_the_report_is(green: Cli) -> None:
+    done = green("report", "--open", env={"BROWSER": "/bin/false %s"})
+
+    assert done.code == 0
+    assert "No browser can be opened from here. The report's address is file:///" in done.err

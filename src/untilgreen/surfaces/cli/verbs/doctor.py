@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 
+from untilgreen.agents.kit.readiness import logged_out
 from untilgreen.config.load import Loaded
 from untilgreen.core.exit_codes import NOT_GREEN, OK
 from untilgreen.core.values.model import CONTAINERS, NO_SANDBOX, GateSpec, SandboxSpec
@@ -39,8 +40,8 @@ def doctor(*, spec: SpecFlags = NO_FLAGS, place: Place = HERE, json: Json = Fals
     """Check that everything a run needs is installed, and say how to fix what isn't.
 
     Checks git, disk, permissions, agents, their hooks and the spec. Takes the options of `run`. Starts git,
-    bwrap, and the agents for their version only: no gates, no turn. Exits with 0 if all is well, 1 if a check
-    fails.
+    bwrap, and the agents for their version and login only: no gates, no turn. Exits with 0 if all is well, 1
+    if a check fails.
     """
     if json:
         version_line()
@@ -126,6 +127,9 @@ async def _agent(each: Known, start: Path, *, needed: bool) -> Row:
     if missing:
         detail = f"{version} doesn't support {', '.join(missing)}, which untilgreen uses"
         return Row(name=name, status="fail" if needed else "warn", detail=detail, fix=each.install)
+    if each.about.status and await logged_out(each.about, each.path, start):
+        detail = f"{version} ({each.path}) is not logged in"
+        return Row(name=name, status="fail" if needed else "warn", detail=detail, fix=each.about.login)
     return Row(name=name, detail=f"{version} ({each.path})")
 
 

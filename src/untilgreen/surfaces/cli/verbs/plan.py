@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import time
 from pathlib import Path
@@ -18,6 +19,7 @@ from untilgreen.core.briefing.brief import Brief, compose
 from untilgreen.core.exit_codes import GATE, OK
 from untilgreen.core.loop.fold import apply
 from untilgreen.core.values.events import RunStarted
+from untilgreen.core.values.limits import ceiling
 from untilgreen.core.values.model import Plan, Verdict
 from untilgreen.core.values.units import show_duration
 from untilgreen.engine.operations.check import Checked, check_gates
@@ -160,6 +162,7 @@ class _Words:
     def __init__(self, *, defaults: bool) -> None:
         self._defaults = defaults
         self._settings: list[Any] = []
+        self._seen: set[str] = set()
 
     def spec(self, found: list[Any]) -> None:
         self._settings = [each for each in found if self._defaults or each.source != DEFAULT]
@@ -181,14 +184,21 @@ class _Words:
 
     def verdict(self, round_: int, gate: str, verdict: Verdict) -> None:
         marks = ASCII_MARKS if ascii_only() else MARKS
+        self._seen.add(gate)
         out(f"  {marks[verdict.status]} {inert(gate)} {verdict_words(verdict)}")
 
     def end(
         self, planned: Plan, checked: Checked, worst: WorstCase, past: PastRuns | None, code: int
     ) -> None:
+        later = [
+            gate.name for gate in planned.gates if gate.kind == "command" and gate.name not in self._seen
+        ]
+        if later and not checked.signal:
+            mark = (ASCII_MARKS if ascii_only() else MARKS)["skip"]
+            out(f"  {mark} {inert(', '.join(later))} not run: a gate of an earlier stage fails")
         for line in _conclusion(planned, checked):
             out(f"  {line}")
-        out("\nLimits: at worst, a run takes")
+        out("\nLimits")
         for line in _worst_lines(planned, worst):
             out(f"  {line}")
         if past is not None:
@@ -212,7 +222,9 @@ def _conclusion(planned: Plan, checked: Checked) -> list[str]:
 
 
 def _worst_lines(planned: Plan, worst: WorstCase) -> list[str]:
-    hours = "no limit" if worst.seconds is None else show_duration(worst.seconds)
+    limit = ceiling(planned.limits.time)
+    hours = "no limit" if math.isinf(limit) else show_duration(limit)
+    most = "" if worst.seconds is None else f", and the gates' own: {show_duration(worst.seconds)} at worst"
     gates = "any time" if worst.gates_seconds is None else show_duration(worst.gates_seconds)
     wait = "any time" if worst.wait_seconds is None else f"up to {show_duration(worst.wait_seconds)}"
     laps = "no limit" if worst.laps is None else str(worst.laps)
@@ -221,7 +233,8 @@ def _worst_lines(planned: Plan, worst: WorstCase) -> list[str]:
     tokens = f"{worst.tokens:,} {beyond}" if worst.tokens is not None else "no limit; set --max-tokens"
     return [
         f"laps    {laps}",
-        f"time    {hours}; the gates of a lap may take {gates}",
+        f"time    {hours}{most}",
+        f"gates   up to {gates} in a lap, by their timeouts",
         f"wait    {wait} more for rate limits",
         f"money   {money}",
         f"tokens  {tokens}",

@@ -68,7 +68,9 @@ def report(
     _put(output, text)
     tell(f"Wrote {output}")
     if open_:
-        webbrowser.open(output.expanduser().absolute().as_uri())
+        address = output.expanduser().absolute().as_uri()
+        if not webbrowser.open(address):
+            tell(f"No browser can be opened from here. The report's address is {address}")
     return 0
 
 
