@@ -11,7 +11,7 @@ from untilgreen import __version__
 from untilgreen.config.init.detect import TESTS, Detected, detect
 from untilgreen.config.load import Loaded, Request, load
 from untilgreen.core.values.units import several, show_duration
-from untilgreen.engine.store.catalogue import is_driven
+from untilgreen.engine.store.catalog import is_driven
 from untilgreen.engine.store.reading import status
 from untilgreen.engine.store.runs import Store
 from untilgreen.errors import JournalError, UserError

@@ -10,7 +10,7 @@ import anyio
 from cyclopts import Parameter
 
 from untilgreen.core.values.state import Lap, RunState
-from untilgreen.engine.store.catalogue import is_driven
+from untilgreen.engine.store.catalog import is_driven
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.wiring.redaction import secrets_of
 from untilgreen.errors import UntilgreenError, UserError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 
-from untilgreen.engine.store.catalogue import is_driven
+from untilgreen.engine.store.catalog import is_driven
 from untilgreen.surfaces.cli.options import HERE, Json, Place, Run
 from untilgreen.surfaces.text.printing import ascii_only, out, out_json, version_line
 from untilgreen.surfaces.why.evidence import Reasons, reasons
