@@ -130,6 +130,35 @@ def test_a_question_is_answered_from_the_inbox(visit: Visit, cli: Cli, store: St
     assert page.findings == []
 
 
+def test_a_question_shows_its_gates_and_a_rollback_is_told_its_lap(
+    visit: Visit, cli: Cli, store: Store
+) -> None:
+    run = kept(store, cli.place, "asking")
+    page = visit("#/inbox", width=390)
+    page.get_by_role("link", name="What lap 1 changed").wait_for()
+    rollback = page.get_by_role("button", name="rollback")
+
+    assert page.locator(".question .mark").count() == 1
+    assert rollback.is_disabled()
+    page.get_by_label("Which lap, for rollback").fill("0")
+    rollback.click()
+    page.get_by_text("No run is waiting for you.").wait_for()
+
+    answered = [event for event in cli.journal(run) if event["type"] == "Answered"]
+    assert [(each["choice"], each["argument"]) for each in answered] == [("rollback", "0")]
+    assert page.findings == []
+
+
+def test_every_line_of_a_deleted_file_is_in_its_diff(visit: Visit, cli: Cli) -> None:
+    (cli.place / "query.sql").write_text("-- all of them\nSELECT 1;\n")
+    agent = cli.agent("cat > /dev/null; rm query.sql")
+    cli("run", "Fix it.", "--agent", agent, "--gate", "test ! -e query.sql")
+    page = visit(f"#/run/{cli.ids[0]}/lap/1")
+
+    page.get_by_text("-SELECT 1;").wait_for()
+    assert page.get_by_text("--- all of them").count() == 1
+
+
 def test_a_comment_on_lines_of_a_diff_arrives_in_the_next_brief(visit: Visit, cli: Cli) -> None:
     agent = cli.agent(TURNS.format(tmp=cli.tmp))
     gate = ("--gate", "test -f done", "--max-iterations", "2")

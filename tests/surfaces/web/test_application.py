@@ -105,6 +105,7 @@ async def test_an_answer_reaches_the_run_with_the_persons_name(
     (question,) = (await client.get("/api/v1/inbox")).json()["questions"]
     assert [choice["choice"] for choice in question["choices"]][:2] == ["continue", "accept"]
     assert all(choice["meaning"] for choice in question["choices"])
+    assert (question["lap"], question["gates"]) == (1, [{"gate": "tests", "status": "fail"}])
 
     body = {"choice": "accept", "question": question["id"], "note": "good enough"}
     done = await client.post(f"/api/v1/runs/{asking}/answer", json=body)

@@ -25,8 +25,10 @@ def matrix(report: Report) -> str:
         '<caption class="unseen">The verdict of each gate in each lap; lap 0 is the baseline</caption>'
         f'<thead><tr><th scope="col">lap</th>{head}</tr></thead><tbody>{"".join(rows)}'
         f'<tr class="scores"><th scope="row">score</th>{scores}</tr></tbody></table></div>'
-        '<p class="key"><span class="cell good">✓</span> passed <span class="cell bad">3</span> failing '
-        '<span class="cell odd">!</span> broken <span class="cell faint">·</span> did not run '
+        '<p class="key"><span><span class="cell good">✓</span> passed</span> '
+        '<span><span class="cell bad">3</span> failing</span> '
+        '<span><span class="cell odd">!</span> broken</span> '
+        '<span><span class="cell faint">·</span> did not run</span> '
         "<span>~ flaky</span> <span>outlined: passed before</span> "
         '<span class="best-key">best lap</span></p></div>'
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from untilgreen.core.loop.receive import question_id
 from untilgreen.core.values.decision import ROLLBACK, SWITCH
 from untilgreen.core.values.state import RunState
+from untilgreen.engine.store.catalogue import row_of
 from untilgreen.surfaces.text.questions import CHOICES, choices_of, question_of
 from untilgreen.surfaces.web.api.values import Choice, Question
+from untilgreen.surfaces.web.summaries import marks_of
 
 _ARGUMENTS = {ROLLBACK: "lap", SWITCH: "agent"}
 
@@ -31,6 +33,8 @@ def question_for(state: RunState) -> Question | None:
             )
             for choice in choices
         ),
+        lap=len(state.laps),
+        gates=marks_of(row_of(state)),
         asked=state.asked_at if asked is not None else state.now,
         until=state.asked_at + asked.until if asked is not None and asked.until is not None else None,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from untilgreen.core.values.model import Verdict
+from untilgreen.core.values.run_row import RunRow
 from untilgreen.core.values.state import RunState
 from untilgreen.surfaces.report.content import decision_line
 from untilgreen.surfaces.web.api.values import Course, GateMark, RunSummary
@@ -30,9 +31,14 @@ def summary_of(run: ListedRun) -> RunSummary:
         elapsed=row.elapsed,
         started=row.started or None,
         updated=row.updated,
-        gates=tuple(GateMark(gate=name, status=status or "skip") for name, status in row.gates),
+        gates=marks_of(row),
         waiting=row.question if row.outcome is None else "",
     )
+
+
+def marks_of(row: RunRow) -> tuple[GateMark, ...]:
+    """What each gate said last."""
+    return tuple(GateMark(gate=name, status=status or "skip") for name, status in row.gates)
 
 
 def course_of(state: RunState) -> Course:

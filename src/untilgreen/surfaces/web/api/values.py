@@ -48,6 +48,13 @@ class Choice(Struct, frozen=True, kw_only=True):
     """What the answer needs beside it: `lap`, `agent` or nothing."""
 
 
+class GateMark(Struct, frozen=True, kw_only=True):
+    """The latest verdict of a gate, in short."""
+
+    gate: str
+    status: str
+
+
 class Question(Struct, frozen=True, kw_only=True):
     """What a run asks a person."""
 
@@ -57,6 +64,10 @@ class Question(Struct, frozen=True, kw_only=True):
     """Send it back with the answer, so that an answer to an older question is refused."""
     question: str
     choices: tuple[Choice, ...]
+    lap: int
+    """The last lap, which the question is about; 0 is the baseline."""
+    gates: tuple[GateMark, ...]
+    """What its gates said."""
     asked: float
     until: float | None
     """When the default is taken; null: never."""
@@ -66,13 +77,6 @@ class Inbox(Struct, frozen=True, kw_only=True):
     """Every open question of every run."""
 
     questions: tuple[Question, ...]
-
-
-class GateMark(Struct, frozen=True, kw_only=True):
-    """The latest verdict of a gate, in short."""
-
-    gate: str
-    status: str
 
 
 class RunSummary(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ import { cell } from "./words.js";
 
 const WIDTH = 42;
 const MARGIN = 20;
+const KEY = [["good", "✓", "passed"], ["bad", "3", "failing"], ["odd", "!", "broken"], ["faint", "·", "did not run"]];
 
 /** @param {{course: import("./types.js").Schemas["Course"], best?: number, onOpen: (lap: number, gate?: string) => void}} given */
 export function Matrix({ course, best, onOpen }) {
@@ -45,6 +46,6 @@ export function Matrix({ course, best, onOpen }) {
         </tbody>
       </table>
     </div>
-    <p class="key"><span class="cell good">✓</span> passed <span class="cell bad">3</span> failing <span class="cell odd">!</span> broken <span class="cell faint">·</span> did not run <span>~ flaky</span> <span class="best-key">best lap</span></p>
+    <p class="key">${KEY.map(([tone, sign, words]) => html`<span key=${words}><span class="cell ${tone}">${sign}</span> ${words}</span>`)}<span>~ flaky</span><span class="best-key">best lap</span></p>
   </div>`;
 }

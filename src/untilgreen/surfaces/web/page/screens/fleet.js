@@ -33,7 +33,7 @@ export function Fleet() {
 
 /** @param {{worker: Schemas["WorkerView"], driven: Schemas["DrivenView"][]}} given */
 function Worker({ worker, driven }) {
-  const room = worker.slots ? `${driven.length} of ${worker.slots}` : `${driven.length}, asks for no more`;
+  const room = worker.slots ? `${driven.length} of ${several(worker.slots, "slot")}` : `${driven.length}, asks for no more`;
   return html`<section class="card worker" aria-label="Worker ${worker.name}">
     <h3><bdi>${worker.name}</bdi></h3>
     <p class="faint facts-line"><span>${room}</span><span>${worker.seen ? `seen ${ago(worker.seen)}` : "not seen"}</span></p>

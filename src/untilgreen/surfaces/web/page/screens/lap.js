@@ -35,11 +35,7 @@ export function Lap({ run, number, gate, readOnly, admin, go }) {
       ${value.missing ? html`<p class="faint">${value.missing}</p>` : null}
       ${value.diff.text ? html`<${Diff} run=${run} lap=${number} text=${value.diff.text} readOnly=${readOnly} />` : html`<p class="faint">No files changed.</p>`}
       ${value.diff.left_out ? html`<p class="faint">${value.diff.left_out.toLocaleString()} more characters: see <code>untilgreen diff ${run}@${number}</code>.</p>` : null}
-    </section>
-    <div class="halves">
-      <section><h2>Reply</h2><pre class="text" tabindex="0">${lap.reply || "The agent said nothing."}</pre></section>
-      <section><h2>Brief</h2><pre class="text" tabindex="0">${value.brief || "No brief was kept."}</pre></section>
-    </div>` : null}
+    </section>` : null}
     <section><h2>Gates</h2>${gates.map(([name, verdict]) => {
       const mark = cell(verdict.status);
       return html`<details key=${name} class="card gate" open=${name === gate || (!gate && verdict.status === "fail")}>
@@ -48,6 +44,10 @@ export function Lap({ run, number, gate, readOnly, admin, go }) {
       <${LongText} where=${runPath(run, "laps", number, "output", name)} title="Output of ${name}" />
     </details>`;
     })}</section>
+    ${number ? html`<div class="halves">
+      <section><h2>Reply</h2><pre class="text" tabindex="0">${lap.reply || "The agent said nothing."}</pre></section>
+      <section><h2>Brief</h2><pre class="text" tabindex="0">${value.brief || "No brief was kept."}</pre></section>
+    </div>` : null}
     ${admin ? html`<${Fork} run=${run} number=${number} go=${go} />` : null}`;
 }
 
@@ -79,7 +79,9 @@ function files(text) {
   let file = { name: "", added: 0, cut: 0, rows: /** @type {DiffRow[]} */ ([]) };
   let line = 0;
   let old = 0;
+  let inside = false;
   const open = (name) => {
+    inside = false;
     file = { name, added: 0, cut: 0, rows: [] };
     found.push(file);
   };
@@ -89,11 +91,11 @@ function files(text) {
     else if (!found.length) open("");
     if (raw.startsWith("diff ")) continue;
     if (hunk) {
+      inside = true;
       [old, line] = [Number(hunk[1]), Number(hunk[2])];
       file.rows.push({ kind: "at", text: raw, file: file.name });
-    } else if (!file.rows.length && /^(\+\+\+ |--- |index )/.test(raw)) continue;
-    else if (!file.rows.length && /^(new file|deleted file|similarity|rename|copy|old mode|new mode|Binary)/.test(raw)) file.rows.push({ kind: "note", text: raw, file: "" });
-    else if (/^(\+\+\+ |--- |index )/.test(raw) && !line) continue;
+    } else if (!inside && /^(\+\+\+ |--- |index )/.test(raw)) continue;
+    else if (!inside && /^(new file|deleted file|similarity|rename|copy|old mode|new mode|Binary)/.test(raw)) file.rows.push({ kind: "note", text: raw, file: "" });
     else if (raw.startsWith("-")) {
       file.cut += 1;
       file.rows.push({ kind: "cut", text: raw, file: file.name, old: old++, line });
@@ -102,7 +104,6 @@ function files(text) {
       file.rows.push({ kind: "add", text: raw, file: file.name, line: line++ });
     } else if (raw.startsWith("\\")) file.rows.push({ kind: "note", text: raw, file: "" });
     else file.rows.push({ kind: "same", text: raw, file: file.name, old: old++, line: line++ });
-    if (file.rows.length === 0) line = 0;
   }
   return found;
 }

@@ -49,7 +49,7 @@ export function Run({ run, go, readOnly, admin, server }) {
     ${it.question ? null : html`<p class="lead"><bdi>${it.reason}</bdi></p>`}
     ${over ? null : html`<p class="now" role="status"><span class=${it.running ? "pulse" : "pulse off"} aria-hidden="true"></span><span><b>Now:</b> <bdi>${it.now}</bdi></span></p>`}
     ${it.question ? html`<${Question} question=${it.question} readOnly=${readOnly} onDone=${done} />` : null}
-    <div class="columns ${over ? "" : "live"}">
+    <div class="columns">
       <div>
         ${columns?.laps.length ? html`<section><h2>Gates by lap</h2><${Matrix} course=${columns} best=${it.best?.lap} onOpen=${open} /></section>` : html`<p class="faint">No lap has finished yet.</p>`}
         <${Findings} found=${it.progress.overall} />
@@ -59,7 +59,7 @@ export function Run({ run, go, readOnly, admin, server }) {
       </div>
       <aside>
         <${Used} it=${it} />
-        ${readOnly || over ? null : html`<${Controls} run=${run} paused=${it.status === "paused"} driven=${it.running} onDone=${done} />`}
+        ${readOnly || over ? null : html`<${Controls} run=${run} paused=${it.status === "paused"} driven=${it.running} asks=${!!it.question} onDone=${done} />`}
         ${admin && over && server.roots.length ? html`<${Result} run=${run} />` : null}
         <section class="card"><h2>Next steps</h2><dl class="steps">${it.why.ways.map((way) => html`<dt key=${way.what}>${way.what}</dt><dd><${Command} text=${way.command} /></dd>`)}</dl></section>
         <section class="card"><h2>About</h2><dl class="facts">
@@ -139,8 +139,11 @@ function Why({ why, decisions, laps }) {
 /** @param {number[]} laps */
 const span = (laps) => (laps.length > 3 ? `${laps[0]}–${laps[laps.length - 1]}` : laps.join(", "));
 
-/** @param {{run: string, paused: boolean, driven: boolean, onDone: () => void}} given */
-export function Controls({ run, paused, driven, onDone }) {
+/**
+ * A run that only waits for an answer goes on with it, so there is nothing to resume.
+ * @param {{run: string, paused: boolean, driven: boolean, asks: boolean, onDone: () => void}} given
+ */
+export function Controls({ run, paused, driven, asks, onDone }) {
   const [note, setNote] = useState("");
   const [said, setSaid] = useState("");
   const [error, setError] = useState(/** @type {Error | null} */ (null));
@@ -165,7 +168,7 @@ export function Controls({ run, paused, driven, onDone }) {
       <button class="main" disabled=${!note.trim()}>Send note</button>
     </form>
     <div class="buttons">
-      <button onClick=${() => send(paused || !driven ? "resume" : "pause")}>${paused || !driven ? "Resume" : "Pause"}</button>
+      ${asks && !paused && !driven ? null : html`<button onClick=${() => send(paused || !driven ? "resume" : "pause")}>${paused || !driven ? "Resume" : "Pause"}</button>`}
       <button class=${sure === "stop" ? "sure" : ""} onClick=${twice("stop", "Stop")}>Stop after this lap</button>
       <button class="danger ${sure === "cancel" ? "sure" : ""}" onClick=${twice("cancel", "Cancel")}>Cancel now</button>
     </div>
