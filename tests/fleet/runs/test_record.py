@@ -12,7 +12,8 @@ from untilgreen.core.loop.receive import Stop
 from untilgreen.core.strategies.ralph import Ralph
 from untilgreen.core.values.driver import Driver
 from untilgreen.engine.store.runs import Store
-from untilgreen.errors import JournalLocked, JournalTaken
+from untilgreen.errors import JournalDamaged, JournalLocked, JournalTaken
+from untilgreen.fleet.runs.mirror import export
 from untilgreen.fleet.runs.record import PostgresRecord
 from untilgreen.fleet.runs.records import PostgresRecords
 from untilgreen.fleet.servers import Postgres
@@ -104,6 +105,23 @@ async def test_a_zombie_can_neither_append_nor_keep_nor_answer_nor_come_back(
     assert await opened(postgres, run).kept("output/x") is None
     assert run not in [listed async for listed, _ in PostgresRecords(postgres.url).rows()]
     assert await opened(postgres, run).reply(letter, 0.1) is None
+
+
+@pytest.mark.parametrize("name", ["../../.profile", "/etc/profile", "code/../../x"])
+async def test_a_file_whose_name_leads_out_of_the_run_is_written_nowhere(
+    postgres: Postgres, tmp_path: Path, name: str
+) -> None:
+    """Every worker of the fleet writes names; who reads them makes paths of them."""
+    run = new_run(postgres)
+    driver = opened(postgres, run)
+    async with driver.hold(Driver(place="a", token=(1,))) as hold:
+        await hold.journal.append(EVENTS[0])
+        await driver.keep_bytes(name, b"theirs")
+
+    with pytest.raises(JournalDamaged, match="outside of the run"):
+        await export(opened(postgres, run), tmp_path / "a" / "copy")
+
+    assert [each async for each in anyio.Path(tmp_path).rglob("*") if await each.is_file()] == []
 
 
 async def test_no_event_is_lost_or_doubled_while_connections_are_cut(postgres: Postgres) -> None:

@@ -6,7 +6,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import anyio
@@ -17,7 +17,7 @@ from untilgreen.core.loop.receive import Arrival
 from untilgreen.core.values.driver import Driver
 from untilgreen.core.values.state import RunState
 from untilgreen.engine.store.catalog import row_of
-from untilgreen.errors import JournalError, JournalLocked, JournalTaken, RunGone
+from untilgreen.errors import JournalDamaged, JournalError, JournalLocked, JournalTaken, RunGone
 from untilgreen.journal.postgres.database import Connection, Database, DatabaseAway
 from untilgreen.journal.postgres.journal import PostgresJournal, Token
 from untilgreen.journal.postgres.notices import Notices
@@ -215,8 +215,19 @@ class PostgresRecord:
         return b"".join(bytes(row[0]) for row in rows)
 
     async def names(self, start: str) -> list[str]:
-        """The names of saved files with that prefix."""
-        return [row[0] for row in await self._rows(_NAMES, self.id, start)]
+        """The names of saved files with that prefix; each is a path below wherever they are put.
+
+        Another writer of the database could have chosen one that leads out of it.
+        """
+        found = [str(row[0]) for row in await self._rows(_NAMES, self.id, start)]
+        for name in found:
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts:
+                raise JournalDamaged(
+                    f"A file of run {self.id} is called {name!r}, which is outside of the run. "
+                    "Find out who wrote that to the fleet's database."
+                )
+        return found
 
     def show(self, shown: ShownActivity) -> None:
         """Best effort: if the database is slow, activity is dropped rather than delaying the turn."""
