@@ -49,6 +49,9 @@ class ForkServer:
     """That process, seen from the worker."""
 
     def __init__(self) -> None:
+        self._open()
+
+    def _open(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._line = ours
         self._process = subprocess.Popen(
@@ -62,9 +65,21 @@ class ForkServer:
         """Start a driver; returns the ends of two pipes, to write to it and to read from it."""
         their_input, ours_out = os.pipe()
         ours_in, their_output = os.pipe()
-        socket.send_fds(self._line, [json.dumps(order).encode()], [their_input, their_output])
-        os.close(their_input)
-        os.close(their_output)
+        message, theirs = [json.dumps(order).encode()], [their_input, their_output]
+        try:
+            try:
+                socket.send_fds(self._line, message, theirs)
+            except (BrokenPipeError, ConnectionResetError):  # it was killed, perhaps for its memory
+                self.close()
+                self._open()
+                socket.send_fds(self._line, message, theirs)
+        except OSError:
+            os.close(ours_out)
+            os.close(ours_in)
+            raise
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
         return ours_out, ours_in
 
     def close(self) -> None:
