@@ -23,6 +23,7 @@ from untilgreen.errors import UserError
 from untilgreen.fleet.client import Fleet
 from untilgreen.fleet.runs.record import PostgresRecord
 from untilgreen.fleet.servers import Postgres, Temporal
+from untilgreen.fleet.temporal.orders import Rest
 
 pytestmark = pytest.mark.anyio
 TWO, THREE = "test $(wc -l < lines) -ge 2", "test $(wc -l < lines) -ge 3"
@@ -238,6 +239,23 @@ async def test_a_run_is_cancelled_through_temporal(fleet: Fleet, bench: FleetBen
 
     await fleet.client.get_workflow_handle(record.id).cancel()
     await until(lambda: not machine.named(AGENT))
+    state = await over(record)
+
+    await audit(fleet, bench, record, Outcome.CANCELLED)
+    assert state.reason == "cancelled through Temporal"
+
+
+async def test_a_run_that_waits_is_cancelled_through_temporal(fleet: Fleet, bench: FleetBench) -> None:
+    await bench.ready("a")
+    record = await bench.begin(fleet, bench.agent(0.1), "false", strategy={"use": "manual"})
+    handle = fleet.client.get_workflow_handle(record.id)
+
+    async def asks() -> bool:
+        rest: Rest = await handle.query("standing", result_type=Rest)
+        return rest.kind == "asks"
+
+    await until(asks)
+    await handle.cancel()
     state = await over(record)
 
     await audit(fleet, bench, record, Outcome.CANCELLED)

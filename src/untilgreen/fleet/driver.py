@@ -79,6 +79,8 @@ async def drive_run(order: Order, token: Token, machine: Machine, url: str, say:
     try:
         if missing := lacks((await record.load()).state.plan):
             raise LeftToAnother(f"This machine lacks {', '.join(missing)}.")
+        if order.cancel:
+            await record.send(_cancel())
         async with _heard(commands), _beating(say, latest), _cancelled_by(commands, record):
             state = await drive(record, premises, seat, options)
         loaded = await record.load()
@@ -148,12 +150,16 @@ async def _cancelled_by(commands: Commands, record: PostgresRecord) -> AsyncIter
 
     async def cancel() -> None:
         await commands.cancel.wait()
-        await record.send(Cancel(at=time.time(), by="temporal", reason="cancelled through Temporal"))
+        await record.send(_cancel())
 
     async with anyio.create_task_group() as group:
         group.start_soon(cancel)
         yield
         group.cancel_scope.cancel()
+
+
+def _cancel() -> Cancel:
+    return Cancel(at=time.time(), by="temporal", reason="cancelled through Temporal")
 
 
 def _rest(loaded: LoadedRun, state: RunState, machine: Machine) -> Rest:

@@ -27,6 +27,8 @@ class Order:
     generation: int = 0
     """When the workflow began, so that tokens keep growing when it is started again."""
     drive: int = 0
+    cancel: bool = False
+    """The run was cancelled through Temporal while nobody drove it."""
 
 
 @dataclass

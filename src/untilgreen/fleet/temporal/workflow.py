@@ -6,6 +6,7 @@ Changes here must replay old histories: guard them with `workflow.patched`.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -95,7 +96,8 @@ class RunWorkflow:
                 cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             )
         except ActivityError as error:
-            if is_cancelled_exception(error):
+            if is_cancelled_exception(error):  # before a worker took it, or while one was lost
+                self._order = replace(self._order, cancel=True)
                 return Rest(kind="left")
             retry = getattr(error.retry_state, "name", "") == "TIMEOUT"
             return Rest(kind="left" if retry else "stranded")
@@ -111,7 +113,16 @@ class RunWorkflow:
         elif self._rest.kind == "stranded":
             timeout = LOOK_AGAIN.total_seconds()
         with suppress(asyncio.TimeoutError):
-            await workflow.wait_condition(lambda: self._knocks > seen, timeout=timeout)
+            await self._unless_cancelled(lambda: self._knocks > seen, timeout)
+
+    async def _unless_cancelled(self, happened: Callable[[], bool], seconds: float | None = None) -> None:
+        """Wait; a cancel from Temporal's own surfaces ends the wait, and the next drive ends the run."""
+        try:
+            await workflow.wait_condition(happened, timeout=seconds)
+        except asyncio.CancelledError:
+            if not workflow.patched("cancel-at-rest"):
+                raise
+            self._order = replace(self._order, cancel=True)
 
     async def _permit(self) -> None:
         if not self._order.limit:
@@ -125,7 +136,7 @@ class RunWorkflow:
             return
         self._rest = Rest(kind="queued")
         self._show()
-        await workflow.wait_condition(lambda: self._granted > seen)
+        await self._unless_cancelled(lambda: self._granted > seen)
 
     async def _give_back(self) -> None:
         if self._order.limit:
