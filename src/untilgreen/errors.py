@@ -25,6 +25,10 @@ class UnknownPlugin(UserError):
     """No plugin has that name; the message suggests the nearest one."""
 
 
+class UnknownRun(UserError):
+    """No run has that id, in the place where it was looked for."""
+
+
 class WorkspaceNotReady(UserError):
     """The directory can't be used as it is."""
 

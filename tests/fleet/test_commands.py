@@ -63,9 +63,18 @@ def test_from_nothing_to_a_branch_with_one_command_for_the_servers(home: Path) -
         run = json.loads(said.splitlines()[-1])["run"]
         until(lambda: "converged" in typed("list", "--fleet")[1])
 
-        code, said = typed("show", run[:7], "--fleet")
+        code, said = typed("show", run[:7])  # no run here has that id
         assert (code, "converged: all required gates pass in lap 1" in said) == (0, True), said
-        assert typed("why", run, "--fleet")[0] == 0
+        assert typed("why", run)[0] == 0
+        code, said = typed("show", run, "--no-fleet")
+        assert (code, f"There is no run '{run}'." in said) == (2, True), said
+        code, said = typed("show", "2zzzzzzzz")
+        assert (code, "neither here nor in the fleet" in said) == (2, True), said
+        code, said = typed("show")
+        assert (code, "No run was started in" in said) == (2, True), said
+        code, said = typed("prune", run, "--fleet")
+        assert (code, "stay there" in said) == (2, True), said
+        assert "untilgreen list --fleet" in typed("list")[1]
         assert bench.branch(run) == "line\n"
 
         code, said = typed("diff", run, "--fleet")
@@ -77,7 +86,7 @@ def test_from_nothing_to_a_branch_with_one_command_for_the_servers(home: Path) -
         assert typed("apply", run, "--undo", "--fleet")[0] == 0
         assert not (bench.project / "lines").exists()
         gate = "test $(wc -l < lines) -ge 2"
-        code, said = typed("fork", f"{run}@1", "--fleet", "--gate", gate, "--note", "One more.", "--json")
+        code, said = typed("fork", f"{run}@1", "--gate", gate, "--note", "One more.", "--json")
         assert code == 0, said
         fork = json.loads(said.splitlines()[-1])["run"]
         until(lambda: "converged" in typed("show", fork, "--fleet")[1])
@@ -99,8 +108,9 @@ def test_from_nothing_to_a_branch_with_one_command_for_the_servers(home: Path) -
         assert code == 0, said
         other = json.loads(said.splitlines()[-1])["run"]
         until(lambda: "waiting" in typed("list", "--fleet")[1] or "asks" in typed("list", "--fleet")[1])
-        assert typed("steer", other, "look", "--fleet")[0] == 0
-        assert typed("stop", other, "--fleet")[0] == 0
+        for words in (["steer", other, "look"], ["stop", other]):
+            code, said = typed(*words)
+            assert code == 0, said
         until(lambda: "cancelled" in typed("show", other, "--fleet")[1])
 
         kept = home / "kept"

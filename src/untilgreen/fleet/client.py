@@ -23,8 +23,8 @@ from untilgreen.engine.wiring.redaction import redacted
 from untilgreen.errors import UserError
 from untilgreen.fleet.runs.beginning import beginning
 from untilgreen.fleet.runs.record import PostgresRecord
-from untilgreen.fleet.runs.records import PostgresRecords
-from untilgreen.fleet.temporal.connection import COMMAND_SECONDS, connect
+from untilgreen.fleet.runs.records import COMMAND_SECONDS, PostgresRecords
+from untilgreen.fleet.temporal.connection import connect
 from untilgreen.fleet.temporal.orders import QUEUE, Order
 from untilgreen.fleet.temporal.schedules import order_for
 from untilgreen.ports import Record

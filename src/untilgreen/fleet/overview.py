@@ -26,7 +26,7 @@ from untilgreen.core.values.fleet_view import (
 from untilgreen.core.values.run_row import RunRow
 from untilgreen.errors import UserError
 from untilgreen.fleet.runs.record import DRIVEN
-from untilgreen.fleet.runs.records import PostgresRecords
+from untilgreen.fleet.runs.records import COMMAND_SECONDS, PostgresRecords
 from untilgreen.fleet.temporal.connection import connect
 from untilgreen.fleet.temporal.orders import QUEUE, Identity, queue_of
 from untilgreen.journal.postgres.database import Connection
@@ -73,7 +73,7 @@ _lines = msgspec.json.Decoder(_Line)
 
 async def overview(url: str) -> FleetView:
     """Look at the fleet of that database; without Temporal, at what the database knows."""
-    records = PostgresRecords(url)
+    records = PostgresRecords(url, patience=COMMAND_SECONDS)
     try:
         told = await records.database.call(_told)
     finally:

@@ -53,6 +53,11 @@ class FolderRecord(RunFolder):
     _news: _News = field(default_factory=_News, repr=False)
 
     @property
+    def in_fleet(self) -> bool:
+        """Whether a fleet drives the run, and this folder is only a copy to read."""
+        return False
+
+    @property
     def scratch(self) -> Scratch:
         """What only this machine needs to drive the run."""
         state_dir = self.path.parent.parent

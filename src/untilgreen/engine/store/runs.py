@@ -19,7 +19,7 @@ from untilgreen.engine.store import run_ids
 from untilgreen.engine.store.atomic_file import put
 from untilgreen.engine.store.catalog import Catalog, reach
 from untilgreen.engine.store.run_folder import Meta, RunFolder
-from untilgreen.errors import JournalError, UserError
+from untilgreen.errors import JournalError, UnknownRun, UserError
 from untilgreen.journal.fsync import sync_folder
 from untilgreen.state_dir import state_dir
 from untilgreen.workspace.rmtree import remove_tree
@@ -173,7 +173,7 @@ class Store:
             return (exact or fitting)[0]
         if fitting:
             raise UserError(_ambiguous(text, fitting))
-        raise UserError(self._unknown(text, wanted))
+        raise UnknownRun(self._unknown(text, wanted))
 
     def _claim(self, now: float) -> RunFolder:
         """Creating the folder decides who gets the name; the loser takes a later one."""

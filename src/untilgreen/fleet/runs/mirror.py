@@ -19,7 +19,7 @@ from untilgreen.engine.store.run_folder import Meta
 from untilgreen.engine.wiring.workplace import workplace
 from untilgreen.errors import JournalLocked, WorkspaceNotReady
 from untilgreen.fleet.runs.record import PostgresRecord
-from untilgreen.fleet.runs.records import PostgresRecords
+from untilgreen.fleet.runs.records import COMMAND_SECONDS, PostgresRecords
 from untilgreen.journal.postgres.journal import PostgresJournal
 from untilgreen.ports import Hold, LoadedRun, ShownActivity
 from untilgreen.workspace.git.command import Git
@@ -34,6 +34,10 @@ class MirroredRecord(FolderRecord):
     origin: PostgresRecord = field(kw_only=True, repr=False)
     paths: Mapping[str, str] = field(kw_only=True, default_factory=dict)
     """Where its snapshots are on this machine; a plan of the fleet names none."""
+
+    @property
+    def in_fleet(self) -> bool:
+        return True
 
     def read(self) -> LoadedRun:
         loaded = super().read()
@@ -81,8 +85,10 @@ async def export(record: PostgresRecord, folder: Path) -> None:
         (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in await record.names(""):
         path = folder / name
+        if path.exists():
+            continue
         content = await record.kept(name)
-        if content is not None and not path.exists():
+        if content is not None:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             put(path, content)
     put(folder / "journal.jsonl", await record.lines())
@@ -98,7 +104,7 @@ async def mirror(
     clone: Path | None = None,
 ) -> MirroredRecord:
     """The run of a fleet that `text` names, copied into a folder; its snapshots into a `clone`."""
-    records = PostgresRecords(url, knock)
+    records = PostgresRecords(url, knock, COMMAND_SECONDS)
     origin = await records.open(text, Path())
     await export(origin, folder / origin.id)
     found = MirroredRecord(folder / origin.id, origin=origin)

@@ -17,13 +17,15 @@ from untilgreen.core.values.model import Plan
 from untilgreen.core.values.run_row import RunRow
 from untilgreen.engine.store import run_ids
 from untilgreen.engine.store.runs import LAST
-from untilgreen.errors import UserError
+from untilgreen.errors import UnknownRun, UserError
 from untilgreen.fleet.runs.record import DRIVEN, PostgresRecord
-from untilgreen.journal.postgres.database import Connection, Database
+from untilgreen.journal.postgres.database import PATIENCE_SECONDS, Connection, Database
 from untilgreen.journal.postgres.journal import Token
 from untilgreen.journal.postgres.notices import Notices
 from untilgreen.ports import Prepare
 
+COMMAND_SECONDS = 10.0
+"""How long a person waits for a server that is away."""
 BEGINNING: Token = (0,)
 """The token of the process that begins a run, smaller than any driver's."""
 _rows = msgspec.json.Decoder(RunRow)
@@ -32,9 +34,14 @@ _rows = msgspec.json.Decoder(RunRow)
 class PostgresRecords:
     """Every run that one database keeps."""
 
-    def __init__(self, url: str, knock: Callable[[str], Awaitable[None]] | None = None) -> None:
-        """`knock` wakes a run's workflow."""
-        self.database = Database(url)
+    def __init__(
+        self,
+        url: str,
+        knock: Callable[[str], Awaitable[None]] | None = None,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
+        """`knock` wakes a run's workflow; `patience` is how long a call waits for a database that is away."""
+        self.database = Database(url, patience)
         self.notices = Notices(url)
         self._knock = knock
 
@@ -86,7 +93,7 @@ class PostgresRecords:
             raise UserError(
                 f"{text!r} fits {len(found)} runs: {', '.join(found[:10])}. Write more of the id."
             )
-        raise UserError(f"The fleet has no run {text!r}. `untilgreen list --fleet` shows all runs.")
+        raise UnknownRun(f"The fleet has no run {text!r}. `untilgreen list --fleet` shows all runs.")
 
     async def rows(self, workspace: Path | None = None) -> AsyncIterator[tuple[str, RunRow]]:
         """Every run, newest first; a fleet's runs belong to no directory of this machine."""

@@ -13,12 +13,10 @@ from temporalio.client import Client
 from temporalio.envconfig import ClientConfig, ClientConnectConfig
 
 from untilgreen.errors import UserError
-from untilgreen.fleet.runs.records import PostgresRecords
+from untilgreen.fleet.runs.records import COMMAND_SECONDS, PostgresRecords
 
 START_SECONDS = 60.0
 """How long a worker waits for Temporal if it is down."""
-COMMAND_SECONDS = 5.0
-"""How long a person waits for it."""
 _FILES = ("TEMPORAL_CONFIG_FILE", "TEMPORAL_PROFILE")
 
 
@@ -50,7 +48,7 @@ async def register(client: Client) -> None:
 
 async def connect(url: str, patience: float = START_SECONDS) -> Client:
     """Connect, and wait for a server that is down."""
-    records = PostgresRecords(url)
+    records = PostgresRecords(url, patience=max(patience, COMMAND_SECONDS))
     address = await records.setting("temporal")
     namespace = await records.setting("namespace") or "default"
     records.database.close()

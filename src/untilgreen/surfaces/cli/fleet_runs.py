@@ -17,21 +17,21 @@ from untilgreen.core.values.model import Plan
 from untilgreen.core.values.run_row import RunRow
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.errors import UserError
+from untilgreen.surfaces.cli.options import FLEET
 from untilgreen.surfaces.cli.verbs.list import HEADER, show_row
 from untilgreen.surfaces.json.lines import RunLine
 from untilgreen.surfaces.text.printing import out, out_json, version_line
 
-VARIABLE = "UNTILGREEN_FLEET"
 _T = TypeVar("_T")
 
 
 def fleet_url() -> str:
     """Where the fleet's database is."""
     require("psycopg", "temporalio")
-    url = os.environ.get(VARIABLE, "")
+    url = os.environ.get(FLEET, "")
     if not url:
         raise UserError(
-            f"{VARIABLE} is not set, so there is no fleet. Try one on this machine: untilgreen fleet up"
+            f"{FLEET} is not set, so there is no fleet. Try one on this machine: untilgreen fleet up"
         )
     return url
 
@@ -101,9 +101,9 @@ def begin_in_fleet(
 
 def list_fleet(limit: int, *, json: bool) -> int:
     """The fleet's runs, newest first."""
-    from untilgreen.fleet.runs.records import PostgresRecords
+    from untilgreen.fleet.runs.records import COMMAND_SECONDS, PostgresRecords
 
-    records = PostgresRecords(fleet_url())
+    records = PostgresRecords(fleet_url(), patience=COMMAND_SECONDS)
 
     async def work() -> list[tuple[str, RunRow]]:
         return [each async for each in records.rows()][:limit]

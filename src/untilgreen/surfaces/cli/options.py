@@ -16,13 +16,15 @@ from cyclopts import Group, Parameter
 
 from untilgreen.core.values.model import IN_PLACE, WORKTREE
 from untilgreen.engine.store.runs import Store, default_state_dir
-from untilgreen.errors import UserError, readable
+from untilgreen.errors import UnknownRun, UserError, readable
 from untilgreen.surfaces.cli import completers
 
 if TYPE_CHECKING:  # what only lists runs reads no journal
     from untilgreen.config.load import Given, Loaded
     from untilgreen.engine.store.folder_record import FolderRecord
 
+FLEET = "UNTILGREEN_FLEET"
+"""The variable with the address of a fleet's database."""
 OPTIONS = Group("Options", sort_key=1)
 PIPE_SECONDS = 2.0
 """How long a task may take to arrive through a pipe."""
@@ -77,9 +79,14 @@ class Place:
         Parameter(metavar="DIR", help="Store runs here. Default: $UNTILGREEN_STATE_DIR.", group=MORE),
     ] = None
 
-    fleet: Annotated[bool, Parameter(help="Use the runs of the fleet at $UNTILGREEN_FLEET.", group=MORE)] = (
-        False
-    )
+    fleet: Annotated[
+        bool | None,
+        Parameter(
+            negative="--no-fleet",
+            help="Use the fleet at $UNTILGREEN_FLEET (default: for ids of no run here; --no-fleet: never).",
+            group=MORE,
+        ),
+    ] = None
 
     server: Annotated[
         str | None,
@@ -111,12 +118,32 @@ class Place:
         )
 
     def find(self, run: str, *, snapshots: bool = False) -> FolderRecord:
-        """A run by id, unique prefix or `@last`; a fleet's run has its snapshots only on request."""
-        if self.fleet:
-            from untilgreen.surfaces.cli.fleet_runs import find
+        """A run by id, unique prefix or `@last`; a fleet's run has its snapshots only on request.
 
+        Without a flag, `@last` is a run here: a fleet's newest run may be somebody else's.
+        """
+        if not self.fleet:
+            try:
+                return self.store().find(run, self.start)
+            except UnknownRun:
+                if self.fleet is False or not fleet_is_set():
+                    raise
+        from untilgreen.surfaces.cli.fleet_runs import find
+
+        try:
             return find(run, self.store().state_dir, self.start if snapshots else None)
-        return self.store().find(run, self.start)
+        except UnknownRun as error:
+            if self.fleet:
+                raise
+            raise UnknownRun(
+                f"There is no run {run!r}, neither here nor in the fleet. "
+                "`untilgreen list --all` and `untilgreen list --fleet` show all runs."
+            ) from error
+
+
+def fleet_is_set() -> bool:
+    """Whether this environment names a fleet."""
+    return bool(os.environ.get(FLEET))
 
 
 @Parameter(name="*")

@@ -18,8 +18,8 @@ from untilgreen.core.values.units import duration
 from untilgreen.engine.store.runs import default_state_dir
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.caller import refuse_agents
-from untilgreen.surfaces.cli.fleet_runs import VARIABLE, fleet_url, require, run_async
-from untilgreen.surfaces.cli.options import Json
+from untilgreen.surfaces.cli.fleet_runs import fleet_url, require, run_async
+from untilgreen.surfaces.cli.options import FLEET, Json
 from untilgreen.surfaces.json.lines import FleetLine
 from untilgreen.surfaces.text.fleet_overview import fleet_lines
 from untilgreen.surfaces.text.printing import out, out_json, tell, version_line
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 app = App(name="fleet", help="Run on many machines: set up, inspect, limit, schedule, export.")
 TRIAL_HEARTBEAT = 10.0
+MOST_LABELS = 6
+"""Of one worker: it polls a queue for each combination of them."""
 
 
 @app.command
@@ -61,7 +63,7 @@ def up(*, slots: Annotated[int, Parameter(metavar="N", help="Runs at a time (def
                 await records.set("heartbeat", str(TRIAL_HEARTBEAT))
 
             run_async(remember)
-            out(f"export {VARIABLE}={postgres.url}")
+            out(f"export {FLEET}={postgres.url}")
             tell("The fleet is up. In another terminal, set that variable, then: untilgreen run TASK --fleet")
             return _work(postgres.url, home / "worker", slots, (), 20.0)
         finally:
@@ -95,8 +97,8 @@ def init(
     """
     refuse_agents("fleet init", default_state_dir())
     require("psycopg", "temporalio")
-    from untilgreen.fleet.runs.records import PostgresRecords
-    from untilgreen.fleet.temporal.connection import COMMAND_SECONDS, connect, register
+    from untilgreen.fleet.runs.records import COMMAND_SECONDS, PostgresRecords
+    from untilgreen.fleet.temporal.connection import connect, register
     from untilgreen.journal.postgres.schema import make_roles, migrate
 
     seconds = duration(heartbeat, "heartbeat")
@@ -110,7 +112,7 @@ def init(
         await register(await connect(url, COMMAND_SECONDS))
 
     run_async(remember)
-    out(f"The fleet is ready (schema version {version}). Everybody who uses it sets {VARIABLE}.")
+    out(f"The fleet is ready (schema version {version}). Everybody who uses it sets {FLEET}.")
     if roles:
         worker, viewer = make_roles(records.database)
         out(f"Grant {worker} to logins that start and drive runs, and {viewer} to those that only look.")
@@ -267,6 +269,11 @@ def worker(
 ) -> int:
     """Drive runs of the fleet on this machine, until SIGTERM or Ctrl-C."""
     refuse_agents("worker", default_state_dir())
+    if len(set(label or ())) > MOST_LABELS:
+        raise UserError(
+            f"A worker can have at most {MOST_LABELS} labels, since it polls for each combination of them. "
+            "Start several workers."
+        )
     return _work(
         fleet_url(),
         (cache or default_state_dir() / "worker").absolute(),

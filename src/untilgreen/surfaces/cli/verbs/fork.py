@@ -78,7 +78,7 @@ def fork(
     told = "\n\n".join(each for each in (note, told_before(state) if more and state.laps else "") if each)
     steer = Steer(at=time.time(), by=me(), id=secrets.token_hex(8), note=told) if told else None
 
-    if place.fleet:
+    if folder.in_fleet:
         from untilgreen.surfaces.cli.fleet_runs import begin_in_fleet
 
         plan, copies = plan_of_fork(state, folder, loaded, lap=number, snapshot=snapshot)

@@ -22,7 +22,7 @@ VARIABLES = (
     ("UNTILGREEN_STATE_DIR", "where runs are stored; like --state-dir"),
     ("UNTILGREEN_CONFIG", "the spec file; like --config"),
     ("UNTILGREEN_PROFILE", "the profile of the spec; like --profile"),
-    ("UNTILGREEN_FLEET", "the database of the fleet that --fleet uses: postgresql://USER@HOST/NAME"),
+    ("UNTILGREEN_FLEET", "the database of a fleet: postgresql://USER@HOST/NAME"),
     ("UNTILGREEN_SERVER_TOKEN", "the token of the server that --server names, if it is not on this machine"),
     ("UNTILGREEN_ASCII", "set to 1: plain characters only"),
     ("UNTILGREEN_PLAIN", "set to 1: one line per event instead of the live view; like --plain"),

@@ -13,7 +13,7 @@ from untilgreen.core.values.run_row import RunRow
 from untilgreen.engine.store.catalog import status_now
 from untilgreen.engine.store.run_folder import RunFolder
 from untilgreen.errors import JournalError, RunGone
-from untilgreen.surfaces.cli.options import HERE, Json, Place
+from untilgreen.surfaces.cli.options import HERE, Json, Place, fleet_is_set
 from untilgreen.surfaces.json.lines import RunLine
 from untilgreen.surfaces.text.event_lines import agent_words
 from untilgreen.surfaces.text.printing import out, out_json, room, version_line
@@ -51,6 +51,8 @@ def list_runs(
         out(f"There are no runs {where} yet. Start one with: untilgreen run TASK --agent … --gate …")
     elif len(folders) > limit and not json:
         out(f"… and {len(folders) - limit} more; see them with --limit {len(folders)}")
+    if place.fleet is None and fleet_is_set() and not json:
+        out("The fleet's runs: untilgreen list --fleet")
     return 0
 
 

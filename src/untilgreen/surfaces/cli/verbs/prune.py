@@ -46,7 +46,12 @@ def prune(
     refuse_agents("prune", place.store().state_dir)
     store, start = place.store(), place.start
     rules = Rules(keep=_seconds(keep), now=time.time(), named=bool(runs), dry_run=dry_run)
-    folders = [place.find(run) for run in runs]
+    if place.fleet:
+        raise UserError(
+            "`untilgreen prune` removes runs of this machine. A fleet's runs are in its database, "
+            "and stay there."
+        )
+    folders = [store.find(run, start) for run in runs]
     if not runs:
         folders = [store.record(run.id) for run in store.runs(None if all_ else start)]
     newest = _newest(store)

@@ -138,7 +138,7 @@ def resume(
         out(f"Run {folder.id} continues in the process that drives it.")
         out(f"Watch it with: untilgreen follow {folder.id}{place.flags}")
         return OK
-    if place.fleet and state.outcome is None:
+    if folder.in_fleet and state.outcome is None:
         anyio.run(folder.wake)
         out(f"Run {folder.id} continues in the fleet.")
         out(f"Watch it with: untilgreen follow {folder.id}{place.flags}")
