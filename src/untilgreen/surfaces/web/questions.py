@@ -5,7 +5,7 @@ from __future__ import annotations
 from untilgreen.core.loop.receive import question_id
 from untilgreen.core.values.decision import ROLLBACK, SWITCH
 from untilgreen.core.values.state import RunState
-from untilgreen.engine.store.catalogue import row_of
+from untilgreen.engine.store.catalog import row_of
 from untilgreen.surfaces.text.questions import CHOICES, choices_of, question_of
 from untilgreen.surfaces.web.api.values import Choice, Question
 from untilgreen.surfaces.web.summaries import marks_of
