@@ -5,27 +5,27 @@ from __future__ import annotations
 import os
 import signal
 
-from untilgreen.fleet.preloaded import Preloaded
+from untilgreen.fleet.fork_server import ForkServer
 
 ORDER = {"order": {"run": "x"}, "token": [1], "cache": "/nowhere", "url": "postgresql://?nonsense"}
 
 
-def told(preloaded: Preloaded) -> str:
+def told(fork_server: ForkServer) -> str:
     """What a driver says that is given an impossible order."""
-    write, read = preloaded.start(ORDER)
+    write, read = fork_server.start(ORDER)
     with os.fdopen(read) as news, os.fdopen(write, "w"):
         return news.read()
 
 
-def test_a_worker_whose_preloaded_process_was_killed_still_starts_drivers() -> None:
-    preloaded = Preloaded()
+def test_a_worker_whose_fork_server_was_killed_still_starts_drivers() -> None:
+    fork_server = ForkServer()
     try:
-        first = told(preloaded)
-        os.kill(preloaded._process.pid, signal.SIGKILL)
-        preloaded._process.wait()
-        second = told(preloaded)
+        first = told(fork_server)
+        os.kill(fork_server._process.pid, signal.SIGKILL)
+        fork_server._process.wait()
+        second = told(fork_server)
     finally:
-        preloaded.close()
+        fork_server.close()
 
     assert '"code"' in first
     assert second == first
