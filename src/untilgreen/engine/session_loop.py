@@ -228,13 +228,12 @@ async def cancel(session: str, store: Store, *, by: str = "") -> SessionRun | No
 
 
 async def found_in(store: Store, directory: Path) -> SessionRun | None:
-    """The run of the session that works in a directory; None if there is none."""
+    """The run of the session that works in a directory, the last one to do so; None if there is none."""
     repository = await Known().repositories.find(directory)
     top = str((repository.top if repository else directory).resolve())
-    for note in session_notes.notes(store):
-        if note.top == top and (session_run := await found(store, note.session)) and not _over(session_run):
-            return session_run
-    return None
+    here = [await found(store, note.session) for note in session_notes.notes(store) if note.top == top]
+    going = [session_run for session_run in here if session_run and not _over(session_run)]
+    return max(going, key=lambda session_run: session_run.state.now, default=None)
 
 
 async def found(store: Store, session: str) -> SessionRun | None:

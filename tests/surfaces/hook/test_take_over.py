@@ -1,5 +1,6 @@
 """A dead session never locks a directory: a refusal offers the take-over, a lost session counts as left."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -28,6 +29,8 @@ def test_the_refusal_offers_the_take_over_which_works(session: Session) -> None:
     taken = other.prompt("/ralph something else --take")
 
     assert "loop started" in taken.toast
+    here = json.loads(session.call("session", "state", "--json").out.splitlines()[1])
+    assert (here["session_id"], here["prompt"]) == (OTHER, "something else")
     assert f"run {first} is waiting. Continue with: /untilgreen go" in session.stop().toast
 
 
