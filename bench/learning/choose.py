@@ -17,7 +17,7 @@ import random
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -25,14 +25,23 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from bench.learning.kept_laps import KeptRun, kept_runs, mark
-from bench.learning.recorded import LAPS
-from bench.learning.variants import CHOICES, CYCLES, PRESENT, SAME_AS_PRESENT, SIMILARS, forget
+from bench.learning.kept_laps import LAPS, KeptRun, kept_runs, mark
+from bench.learning.variants import (
+    BY_THEMSELVES,
+    CHOICES,
+    CYCLES,
+    EAGER_CYCLE,
+    EAGER_SIMILAR,
+    PRESENT,
+    SAME_AS_PRESENT,
+    SIMILARS,
+    forget,
+)
 from untilgreen.backtest.parallel import cores
 from untilgreen.backtest.playing import beginning
 from untilgreen.core.loop.decide import signals_after
 from untilgreen.core.values.rules import Detector, stuck
-from untilgreen.core.values.state import Lap
+from untilgreen.core.values.state import Lap, RunState
 
 BARS = {
     "intercode": 0.0065,
@@ -101,24 +110,55 @@ def families(runs: Iterable[Played]) -> dict[str, list[Played]]:
     return found
 
 
-def best(runs: Sequence[Played]) -> Pair:
-    """Of those that keep to the bars the one that saves most; if none does, the one that loses least."""
-    parts = families(runs)
-    successes = {name: [run for run in each if run.success] for name, each in parts.items()}
-    failures = {name: [run for run in each if not run.success] for name, each in parts.items()}
-    laps = {name: sum(run.laps for run in each) for name, each in failures.items()}
+class Sums(Struct, kw_only=True):
+    """What one pair does to the runs of one family in one group."""
+
+    successes: int = 0
+    lost: int = 0
+    laps: int = 0
+    """Of failed runs."""
+    ended: int = 0
+    """Of these, those that are left."""
+
+
+Table = dict[Pair, dict[str, Sums]]
+"""For each pair, by family."""
+
+
+def best(tables: Iterable[Table]) -> Pair:
+    """Of the pairs that keep to the bars the one that saves most; if none does, the one that loses least."""
+    pooled: Table = {pair: defaultdict(Sums) for pair in CHOICES}
+    for table in tables:
+        for pair, parts in table.items():
+            for family, part in parts.items():
+                whole = pooled[pair][family]
+                for field in part.__struct_fields__:
+                    setattr(whole, field, getattr(whole, field) + getattr(part, field))
 
     def over(pair: Pair) -> float:
-        rates = {
-            name: sum(run.lost(pair) for run in each) / max(1, len(each)) for name, each in successes.items()
-        }
+        rates = {name: each.lost / max(1, each.successes) for name, each in pooled[pair].items()}
         return sum(max(0.0, rate - BARS[name]) for name, rate in rates.items())
 
     def gain(pair: Pair) -> float:
-        ends = {name: sum(run.end(pair) for run in each) for name, each in failures.items()}
-        return sum(1 - ends[name] / laps[name] for name in ends if laps[name])
+        return sum(1 - each.ended / each.laps for each in pooled[pair].values() if each.laps)
 
     return min(CHOICES, key=lambda pair: (round(over(pair), 6), -gain(pair)))
+
+
+def _summed(runs: Iterable[Played]) -> Table:
+    table: Table = {pair: defaultdict(Sums) for pair in CHOICES}
+    for family, its in families(runs).items():
+        for run in its:
+            for pair in CHOICES:
+                sums = table[pair][family]
+                end = run.end(pair)
+                if run.success:
+                    sums.successes += 1
+                    sums.lost += end < run.laps
+                else:
+                    sums.laps += run.laps
+                    sums.ended += end
+    return table
 
 
 def _cross(name: str, runs: Sequence[Played], group: Callable[[Played], str]) -> None:
@@ -126,18 +166,13 @@ def _cross(name: str, runs: Sequence[Played], group: Callable[[Played], str]) ->
     groups: dict[str, list[Played]] = defaultdict(list)
     for run in runs:
         groups[group(run)].append(run)
-    picked: Counter[Pair] = Counter()
-    judged: list[tuple[Played, Pair]] = []
-    for held, its in groups.items():
-        chosen = best([run for other, each in groups.items() if other != held for run in each])
-        picked[chosen] += 1
-        judged += [(run, chosen) for run in its]
+    tables = {held: _summed(its) for held, its in groups.items()}
+    chosen = {held: best(table for other, table in tables.items() if other != held) for held in groups}
     print(f"\nchosen without the {name} that it is counted on, {len(groups)} folds")
-    for (cycle, similar), folds in picked.most_common():
+    for (cycle, similar), folds in Counter(chosen.values()).most_common():
         print(f"  {folds:3} times cycle: {cycle}; similar: {similar}")
-    pairs = {id(run): pair for run, pair in judged}
     for family, its in sorted(families(runs).items()):
-        mine = [(run, pairs[id(run)]) for run in its]
+        mine = [(run, chosen[group(run)]) for run in its]
         print(f"  {family:24} {_words([(run, NOW) for run in its])} -> {_words(mine)}; {_points(mine)}")
 
 
@@ -210,9 +245,8 @@ def _played(paths: Sequence[Path]) -> list[Played]:
         )
         cache = Path(tempfile.gettempdir()) / f"untilgreen-choose-{path.stem}-{made_by}-{own}.json"
         if not cache.exists():
-            counted = (run for run in kept_runs([path]) if run.success or run.source in LAPS)
             with ProcessPoolExecutor(cores()) as pool:
-                found = list(pool.map(_play, counted, chunksize=20))
+                found = list(pool.map(_play, kept_runs([path]), chunksize=20))
             draft = cache.with_suffix(".draft")
             draft.write_bytes(msgspec.json.encode(found))
             draft.replace(cache)
@@ -222,8 +256,8 @@ def _played(paths: Sequence[Path]) -> list[Played]:
 
 def _play(run: KeptRun) -> Played:
     forget()
-    cycle = {name: _first(run.laps, each) for name, each in CYCLES.items()}
-    similar = {name: _first(run.laps, each) for name, each in SIMILARS.items()}
+    cycle = _firsts(run.laps, CYCLES, EAGER_CYCLE)
+    similar = _firsts(run.laps, SIMILARS, EAGER_SIMILAR)
     now = cycle[PRESENT], similar[PRESENT]
     if now != (cycle[SAME_AS_PRESENT[0]], similar[SAME_AS_PRESENT[1]]):
         raise AssertionError(f"The variants of {run.source}/{run.id} do not decide as the product does.")
@@ -240,23 +274,36 @@ def _play(run: KeptRun) -> Played:
     )
 
 
-def _first(laps: Sequence[Lap], detector: Detector) -> int | None:
-    """After how many laps the detector says stuck."""
+def _firsts(laps: Sequence[Lap], variants: Mapping[str, Detector], eager: Detector) -> dict[str, int | None]:
+    """After how many laps each variant says stuck; none is asked before the most eager one says so."""
     begun = beginning("choose")
-    for count in range(2, len(laps) + 1):
-        state = msgspec.structs.replace(begun, laps=tuple(laps[:count]))
-        seen = detector.detect(state)  # a nudge ends nothing, so it needs no signature
-        if seen is not None and seen.strength == "stuck" and stuck(signals_after(state, (detector,))):
-            return count
-    return None
+    states = [msgspec.structs.replace(begun, laps=tuple(laps[:count])) for count in range(2, len(laps) + 1)]
+    since = next((place for place, state in enumerate(states) if _says(eager, state)), len(states))
+    return {
+        name: next(
+            (
+                len(state.laps)
+                for state in (states if name in BY_THEMSELVES else states[since:])
+                # A nudge ends nothing; a run whose failures get fewer is not stuck.
+                if _says(each, state) and stuck(signals_after(state, (each,)))
+            ),
+            None,
+        )
+        for name, each in variants.items()
+    }
+
+
+def _says(detector: Detector, state: RunState) -> bool:
+    signal = detector.detect(state)
+    return signal is not None and signal.strength == "stuck"
 
 
 def _restarted(attempts: Sequence[Sequence[Lap]]) -> dict[str, int]:
     saved = dict.fromkeys(CYCLES, 0)
     for laps in attempts:
         forget()
-        for name, each in CYCLES.items():
-            saved[name] += len(laps) - (_first(laps, each) or len(laps))
+        for name, end in _firsts(laps, CYCLES, EAGER_CYCLE).items():
+            saved[name] += len(laps) - (end or len(laps))
     return saved
 
 

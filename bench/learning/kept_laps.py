@@ -24,6 +24,17 @@ from untilgreen.backtest.trajectories import lines, parse
 from untilgreen.core.scoring.measure import close_lap
 from untilgreen.core.values.state import Lap, Open
 
+LAPS = (
+    "aider-swebench-lite",
+    "autoverus",
+    "gates-gemini3",
+    "gates-kernel",
+    "intercode-bash",
+    "intercode-ctf",
+    "intercode-python",
+    "intercode-sql",
+)
+"""Sources whose steps are laps: a reply, and then what a gate said. In the others a step is a tool call."""
 _INTERCODE = re.compile(r"ic_[a-z]+_(?:multiturn_)?(?P<model>.+?)_\d+_turns.*__(?P<task>\w+)")
 _REPEATED = re.compile(r"(?:run\d+__|\d{4}-\d\d-\d\d__\d\d-\d\d-\d\d__|\d{8}_SWE-agent_.+?__)(?P<task>.+)")
 
@@ -44,7 +55,7 @@ class KeptRun(Struct, frozen=True, kw_only=True):
 
 
 def kept_runs(paths: Sequence[Path]) -> Iterator[KeptRun]:
-    """All runs of these files, in their order."""
+    """The runs of these files, in their order; where steps are tool calls, the successes only."""
     decoder = msgspec.json.Decoder(KeptRun)
     for path in paths:
         with _cache(path).open("rb") as file:
@@ -78,13 +89,16 @@ def _cache(path: Path) -> Path:
     draft = cache.with_suffix(".draft")
     texts = [(line.text, line.number, str(path)) for line in lines(path)]
     with draft.open("wb") as file, ProcessPoolExecutor(cores()) as pool:
-        for made in pool.map(_kept, texts, chunksize=20):
+        for made in filter(None, pool.map(_kept, texts, chunksize=20)):
             file.write(made + b"\n")
     return draft.replace(cache)
 
 
 def _kept(line: tuple[bytes, int, str]) -> bytes:
+    """The run in that line; nothing for one whose laps say nothing to us."""
     run = parse(*line)
+    if not run.success and run.source not in LAPS:
+        return b""
     laps = [lap_of(step, place + 1) for place, step in enumerate(run.steps)]
     model, task = names(run.id, json.loads(line[0]))
     return msgspec.json.encode(

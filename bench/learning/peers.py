@@ -3,7 +3,8 @@
     python -m bench.backtest FILE... [--figures FILE] [--decisions NAME=FILE]...
 
 Cells: successes that would have been cut, and the share of the steps of failed runs that would not have
-happened, each with a 95 % interval: Wilson's, and by drawing tasks again. `--decisions` adds what another
+happened, each with a 95 % interval: Wilson's, and by drawing tasks again. Then the bars of the detectors
+(bars.py) and of `adaptive` (streams.py); a missed one makes it exit with 1. `--decisions` adds what another
 version decided about the same runs, by `untilgreen backtest --trajectories FILE --decisions OUT` there.
 
 The rules of others are written again from their documentation and sources, for measurement only: what a tool
@@ -15,21 +16,27 @@ rapidfuzz, so it stops somewhat more often. goose and LangGraph have no rule tha
 from __future__ import annotations
 
 import json
-import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from difflib import SequenceMatcher
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache, partial
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.learning.kept_laps import names
-from bench.learning.recorded import LAPS, load
+from bench.learning import bars
+from bench.learning.kept_laps import LAPS, names
+from bench.learning.recorded import load
 from bench.learning.refit import FEWEST, fit, streams
+from bench.learning.streams import main as learns
 from bench.learning.streams import play
-from untilgreen.backtest.score import interval
+from untilgreen.backtest.parallel import cores
+from untilgreen.backtest.playing import decide
+from untilgreen.backtest.score import Played, interval, played
 from untilgreen.backtest.trajectories import lines, parse
+from untilgreen.core.defaults import default_detectors
 
 Pair = tuple[str, str]
 Rule = Callable[[Sequence[Pair]], bool]
@@ -37,9 +44,6 @@ Rule = Callable[[Sequence[Pair]], bool]
 _LONGEST = 2_000
 """Characters of a step that likeness is measured on; comparing all of them would take hours."""
 ERRORS = ("error", "traceback", "exception", "failed")
-
-
-SAMPLES = 500
 
 
 class Ended(NamedTuple):
@@ -142,11 +146,22 @@ def alike(share: float, window: int, text: Callable[[Pair], str] = "\n".join) ->
     def rule(seen: Sequence[Pair]) -> bool:
         last = text(seen[-1])[:_LONGEST]
         return bool(last) and any(
-            SequenceMatcher(None, text(pair)[:_LONGEST], last, autojunk=False).quick_ratio() >= share
-            for pair in seen[-1 - window : -1]
+            _most_alike(text(pair)[:_LONGEST], last) >= share for pair in seen[-1 - window : -1]
         )
 
     return rule
+
+
+def _most_alike(one: str, other: str) -> float:
+    """What difflib calls the quick ratio: no two texts of these characters can be more alike."""
+    mine, yours = _characters(one), _characters(other)
+    shared = sum(min(count, yours[each]) for each, count in mine.items() if each in yours)
+    return 2 * shared / (len(one) + len(other))
+
+
+@lru_cache(64)
+def _characters(text: str) -> Counter[str]:
+    return Counter(text)
 
 
 def same_error_lines(times: int) -> Rule:
@@ -238,7 +253,7 @@ def main(arguments: Sequence[str]) -> int:
             others[name] = Path(path)
         else:
             files.append(Path(each))
-    tables = _peers(files, {name: _decisions(path) for name, path in others.items()})
+    tables, decided = _peers(files, {name: _decisions(path) for name, path in others.items()})
     for source, rows in _ours(files).items():
         tables.setdefault(source, {}).update(rows)
     for source in sorted(tables):
@@ -247,35 +262,21 @@ def main(arguments: Sequence[str]) -> int:
             print(f"  {name:34} {_cell(ends)}")
     if figures is not None:
         figures.write_text(json.dumps(_pooled(tables), indent=1) + "\n")
-    return 0
+    kept = bars.printed(decided)
+    print()
+    return int(not kept) or learns(list(map(str, files)))
 
 
 def _cell(ends: Sequence[Ended]) -> str:
     figure = Figure.of(ends)
     between = interval(figure.cut, figure.successes) or (0.0, 1.0)
     saved = figure.saved / figure.steps if figure.steps else 0.0
-    low, high = _drawn(ends)
+    low, high = bars.drawn(
+        (each.task, each.steps - each.stop, each.steps) for each in ends if not each.success
+    )
     rate = figure.cut / figure.successes if figure.successes else 0.0
     share = f"({rate:5.1%}, {between[0]:.1%} to {between[1]:.1%})"
     return f"{figure.cut:4} of {figure.successes:5,} {share:24} saved {saved:5.1%} ({low:.1%} to {high:.1%})"
-
-
-def _drawn(ends: Sequence[Ended]) -> tuple[float, float]:
-    """Where the saved share can lie when tasks are drawn again."""
-    tasks: dict[str, tuple[int, int]] = {}
-    for each in ends:
-        if not each.success:
-            saved, steps = tasks.get(each.task, (0, 0))
-            tasks[each.task] = saved + each.steps - each.stop, steps + each.steps
-    if not tasks:
-        return 0.0, 0.0
-    draw, parts = random.Random(1), list(tasks.values())
-    shares = []
-    for _ in range(SAMPLES):
-        drawn = draw.choices(parts, k=len(parts))
-        shares.append(sum(saved for saved, _ in drawn) / sum(steps for _, steps in drawn))
-    shares.sort()
-    return shares[int(0.025 * SAMPLES)], shares[int(0.975 * SAMPLES)]
 
 
 def _decisions(path: Path) -> dict[tuple[str, str], int | None]:
@@ -284,28 +285,47 @@ def _decisions(path: Path) -> dict[tuple[str, str], int | None]:
     return {(each["source"], each["id"]): each["stop"] for each in told}
 
 
-def _peers(files: Sequence[Path], others: dict[str, dict[tuple[str, str], int | None]]) -> Tables:
+def _peers(
+    files: Sequence[Path], others: dict[str, dict[tuple[str, str], int | None]]
+) -> tuple[Tables, list[tuple[str, Played]]]:
     tables: Tables = {}
-    for file in files:
-        for line in lines(file):
-            run = parse(line.text, line.number, str(file))
-            rows = tables.setdefault(run.source, {})
-            pairs = [(step.action, step.observation) for step in run.steps]
-            stops = {
-                name: next((end for end in range(1, len(pairs) + 1) if rule(pairs[:end])), len(pairs))
-                for name, rule in PEERS.items()
-            }
-            for name, decided in others.items():
-                at = decided.get((run.source, run.id))
-                stops[name] = len(pairs) if at is None else at + 1
-            _, task = names(run.id, json.loads(line.text))
-            for name, stop in stops.items():
-                rows.setdefault(name, []).append(Ended(task, bool(run.success), len(pairs), stop))
-    return tables
+    decided: list[tuple[str, Played]] = []
+    with ProcessPoolExecutor(cores()) as pool:
+        for file in files:
+            texts = [(line.text, line.number, str(file)) for line in lines(file)]
+            for ours, ends in pool.map(partial(_ended, others=others), texts, chunksize=50):
+                decided.append((next(iter(ends.values())).task, ours))
+                rows = tables.setdefault(ours.decision.source, {})
+                for name, end in ends.items():
+                    rows.setdefault(name, []).append(end)
+    return tables, decided
+
+
+def _ended(
+    line: tuple[bytes, int, str], others: dict[str, dict[tuple[str, str], int | None]]
+) -> tuple[Played, dict[str, Ended]]:
+    """What our detectors decide about a run, and where each rule ends it."""
+    run = parse(*line)
+    ours = played(run, decide(run, default_detectors()))
+    pairs = [(step.action, step.observation) for step in run.steps]
+    stops = {
+        name: next((end for end in range(1, len(pairs) + 1) if rule(pairs[:end])), len(pairs))
+        for name, rule in PEERS.items()
+    }
+    for name, decided in others.items():
+        stops[name] = _steps(decided.get((run.source, run.id)), len(pairs))
+    stops["untilgreen's detectors"] = _steps(ours.decision.stop, len(pairs))
+    _, task = names(run.id, json.loads(line[0]))
+    good, size = bool(run.success), len(pairs)
+    return ours, {name: Ended(task, good, size, stop) for name, stop in stops.items()}
+
+
+def _steps(stop: int | None, steps: int) -> int:
+    return steps if stop is None else stop + 1
 
 
 def _ours(files: Sequence[Path]) -> Tables:
-    """Detectors alone, beside fixed and hybrid, and beside adaptive that learns; sources of laps only."""
+    """Detectors beside fixed and hybrid, and beside adaptive that learns; sources of laps only."""
     runs = load(files)
     tables: Tables = {}
     learned: dict[str, int] = {}
@@ -317,7 +337,6 @@ def _ours(files: Sequence[Path]) -> Tables:
     for run in runs:
         rows = tables.setdefault(run.source, {})
         stops = {
-            "untilgreen's detectors": run.detected,
             **{f"fixed {laps}": min(laps, run.detected) for laps in (3, 5, 8, 12)},
             **{f"hybrid {name}": min(end, run.detected) for name, end in run.hybrids.items()},
             "hybrid 8+12": min(run.course.hybrid, run.detected),

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from bench.learning.kept_laps import mark, names
+from bench.learning.kept_laps import LAPS, mark, names
 from untilgreen.backtest.playing import beginning, lap_of
 from untilgreen.backtest.trajectories import lines, parse
 from untilgreen.core.defaults import default_detectors
@@ -25,17 +25,6 @@ from untilgreen.core.scoring.measure import close_lap
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.values.rules import stuck
 
-LAPS = (
-    "aider-swebench-lite",
-    "autoverus",
-    "gates-gemini3",
-    "gates-kernel",
-    "intercode-bash",
-    "intercode-ctf",
-    "intercode-python",
-    "intercode-sql",
-)
-"""Sources whose steps are laps: a reply, and then what a gate said. In the others a step is a tool call."""
 _BONUSES = ((3, 4), (5, 5), (12, 8))
 """Settings of hybrid beside its default of 8 and 12 laps."""
 _ROOMS = ("core/scoring", "core/detectors", "core/learning", "core/values", "gates/output")

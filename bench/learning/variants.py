@@ -127,6 +127,10 @@ _GRID = {
     for short, margin, overlap in product(SHORTEST, (True, False), (0.75, 0.5))
 }
 """What is chosen from together: the shortest output, the lap more of "no others so far", and the overlap."""
+EAGER_CYCLE = CycleVariant(short=min(SHORTEST), margin=False, silent=False, overlap=0.5, near=1.0)
+"""Says stuck wherever one of CYCLES does, but for those of BY_THEMSELVES: they need not be asked before."""
+EAGER_SIMILAR = SimilarVariant(similarity=0.9, marks=0.0)
+BY_THEMSELVES = frozenset({"outputs of 5 chunks, 3 times", "jaccard"})
 CYCLES: dict[str, Cycle] = {
     PRESENT: Cycle(),
     **_GRID,

@@ -1,0 +1,119 @@
+"""What the detectors must keep to on recorded runs, each bar with its figure and a 95 % interval."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from untilgreen.backtest.score import Played, interval
+
+SAMPLES = 500
+_LATE = 2
+"""Steps after the beginning of a loop in which it has to be noticed."""
+Part = tuple[str, float, float]
+"""A task, how much of it counts, and how much there is."""
+
+
+class Bar(Struct, frozen=True, kw_only=True):
+    """For sources that are counted together: at most so many false stops, at least so much of the rest."""
+
+    name: str
+    sources: tuple[str, ...]
+    successes: int
+    """How many these runs have; on other runs a count says nothing, and the bar is not applied."""
+    false_stops: int | None = None
+    recall: float | None = None
+    """Of loops, noticed at most two steps after they began."""
+    saved: float | None = None
+    restarts: float | None = None
+    """Saved where a new attempt takes the place of a stop."""
+
+
+BARS = (
+    Bar(
+        name="InterCode",
+        sources=("intercode-bash", "intercode-ctf", "intercode-python", "intercode-sql"),
+        successes=1480,
+        false_stops=9,
+        recall=0.95,
+        saved=0.36,
+    ),
+    Bar(name="tool calls", sources=("mini-swe-agent-sonnet4", "sweagent-gpt4"), successes=77, false_stops=2),
+    Bar(
+        name="aider",
+        sources=("aider-swebench-lite",),
+        successes=38,
+        false_stops=3,
+        saved=0.38,
+        restarts=0.08,
+    ),
+    Bar(name="modern gates", sources=("gates-gemini3", "gates-kernel"), successes=249, false_stops=3),
+    Bar(name="mini-gemini3", sources=("mini-gemini3",), successes=197, false_stops=3),
+    Bar(name="autoverus", sources=("autoverus",), successes=17, saved=0.25),
+)
+
+
+def printed(runs: Sequence[tuple[str, Played]]) -> bool:
+    """Print the figures of these tasks and runs beside the bars; whether all are kept."""
+    print("\nbars of the detectors")
+    return all([_row(bar, [each for each in runs if each[1].decision.source in bar.sources]) for bar in BARS])
+
+
+def drawn(parts: Iterable[Part]) -> tuple[float, float]:
+    """Where a share can lie when tasks are drawn again."""
+    tasks: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+    for task, part, whole in parts:
+        tasks[task] = tasks[task][0] + part, tasks[task][1] + whole
+    if not tasks:
+        return 0.0, 0.0
+    draw, every = random.Random(1), list(tasks.values())
+    shares = []
+    for _ in range(SAMPLES):
+        again = draw.choices(every, k=len(every))
+        shares.append(sum(part for part, _ in again) / max(1.0, sum(whole for _, whole in again)))
+    shares.sort()
+    return shares[int(0.025 * SAMPLES)], shares[int(0.975 * SAMPLES)]
+
+
+def _row(bar: Bar, runs: Sequence[tuple[str, Played]]) -> bool:
+    good = [run for _, run in runs if run.success]
+    if len(good) != bar.successes:
+        print(f"  {bar.name:14} other runs: {len(good)} successes, not {bar.successes}")
+        return True
+    bad = [(task, run) for task, run in runs if not run.success]
+    cut = sum(_left(run) > 0 for run in good)
+    low, high = interval(cut, len(good)) or (0.0, 1.0)
+    held = bar.false_stops is None or cut <= bar.false_stops
+    most = "none" if bar.false_stops is None else bar.false_stops
+    cells = [f"{cut} of {len(good):,} false stops ({low:.1%} to {high:.1%}, bar {most})"]
+    for name, least, parts in (
+        ("recall@2", bar.recall, [(task, _noticed(run), 1.0) for task, run in bad if run.onset is not None]),
+        ("saved", bar.saved, [(task, _left(run), run.steps) for task, run in bad]),
+        ("with restarts", bar.restarts, [(task, _restarted(run), run.steps) for task, run in bad]),
+    ):
+        if least is not None:
+            share = sum(part for _, part, _ in parts) / sum(whole for _, _, whole in parts)
+            held = held and round(share, 3) >= least
+            low, high = drawn(parts)
+            cells.append(f"{name} {share:.1%} ({low:.1%} to {high:.1%}, bar {least:.0%})")
+    print(f"  {bar.name:14} {'kept  ' if held else 'MISSED'} {'; '.join(cells)}")
+    return held
+
+
+def _left(run: Played) -> int:
+    """Steps that would not have happened."""
+    return 0 if run.decision.stop is None else run.steps - 1 - run.decision.stop
+
+
+def _noticed(run: Played) -> float:
+    at = run.decision.stop
+    return float(at is not None and run.onset is not None and at <= run.onset + _LATE)
+
+
+def _restarted(run: Played) -> int:
+    return sum(
+        end - 1 - at for _, at in run.decision.restarts for _, begin, end in run.attempts if begin <= at < end
+    )
