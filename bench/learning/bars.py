@@ -96,9 +96,9 @@ def _row(bar: Bar, runs: Sequence[tuple[str, Played]]) -> bool:
     ):
         if least is not None:
             share = sum(part for _, part, _ in parts) / sum(whole for _, _, whole in parts)
-            held = held and round(share, 3) >= least
+            held = held and share >= least
             low, high = drawn(parts)
-            cells.append(f"{name} {share:.1%} ({low:.1%} to {high:.1%}, bar {least:.0%})")
+            cells.append(f"{name} {share:.2%} ({low:.1%} to {high:.1%}, bar {least:.0%})")
     print(f"  {bar.name:14} {'kept  ' if held else 'MISSED'} {'; '.join(cells)}")
     return held
 
