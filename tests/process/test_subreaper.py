@@ -63,6 +63,38 @@ def test_a_process_whose_grandchild_ran_away_has_adopted_it_and_is_not_childless
     assert seen.stdout.split() == ["True", "False", "True"] * 2
 
 
+STARTING = """
+import subprocess, threading
+from untilgreen.process.subreaper import about_to_run, adopted_none, adopting_orphans, never_ran
+
+def ran_away():
+    shell = "setsid sleep 60 < /dev/null > /dev/null 2>&1 & echo $!"
+    made.append(int(subprocess.run(["/bin/sh", "-c", shell], capture_output=True, check=True).stdout))
+
+made = []
+first, next = (subprocess.Popen(["sleep", "60"]) for _ in range(2))
+with adopting_orphans(first.pid):
+    print(adopted_none())
+    about_to_run(next.pid)
+    print(adopted_none())
+    never_ran(next.pid)
+    print(adopted_none())
+    about_to_run(next.pid)
+    other = threading.Thread(target=ran_away)
+    other.start()
+    other.join()
+    print(adopted_none())
+for pid in (first.pid, next.pid, *made):
+    subprocess.run(["kill", "-9", str(pid)], check=True)
+"""
+
+
+def test_a_child_that_is_being_started_is_not_an_orphan_but_one_that_another_thread_lost_is() -> None:
+    seen = subprocess.run([sys.executable, "-c", STARTING], capture_output=True, check=True, text=True)
+
+    assert seen.stdout.split() == ["False", "True", "False", "False"]
+
+
 def test_nobody_is_known_to_be_childless_while_orphans_go_elsewhere() -> None:
     assert not childless()
     assert not adopted_none()

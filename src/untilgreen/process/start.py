@@ -11,17 +11,17 @@ import errno
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import STDOUT, Popen
 from typing import Self
 
 from anyio import CancelScope, to_thread, wait_readable
+from msgspec import Struct
 
 from untilgreen.crash_points import passing
 from untilgreen.errors import UntilgreenError
 from untilgreen.ports import RoomView, Sandbox
-from untilgreen.process import cgroup
+from untilgreen.process import cgroup, subreaper
 from untilgreen.process.sandbox.bubblewrap import CommandLine, enclosed, inherited
 from untilgreen.process.sandbox.containers import contained, find_engine
 from untilgreen.process.sandbox.room import entered
@@ -84,8 +84,7 @@ def _handle(pid: int) -> int | None:
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Child:
+class Child(Struct, frozen=True, kw_only=True):
     """A child that waits for permission to begin."""
 
     process: StartedProcess
@@ -150,12 +149,14 @@ async def start(
     finally:
         pipes.close(pipes.theirs)
         line.close()
+    subreaper.about_to_run(process.pid)
     try:
         trace = await to_thread.run_sync(_fence, process.pid, mark, home, note, sandbox)
     except BaseException:
         pipes.close(pipes.ours)
         with CancelScope(shield=True):
             await process.wait()
+        subreaper.never_ran(process.pid)
         _take_away(home)
         if note is not None:
             forget(note)
@@ -212,8 +213,7 @@ def _take_away(home: Path | None) -> None:
         cgroup.remove(home)
 
 
-@dataclass(frozen=True)
-class _Pipes:
+class _Pipes(Struct, frozen=True):
     """Input, output and errors, our ends and theirs."""
 
     ours: tuple[int, ...]

@@ -10,19 +10,21 @@ import os
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import cache
+
+from msgspec import Struct, field
 
 from untilgreen.process.table import Seen, Table
 
 _SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37
 
 
-@dataclass
-class _Adoption:
+class _Adoption(Struct):
     """State of the whole process: the first processes of the trees it runs, and whether it adopts orphans."""
 
     first: set[int] = field(default_factory=set)
+    starting: set[int] = field(default_factory=set)
+    """Children that are about to be the first process of a tree."""
     adopts: bool = False
     adopted_before: bool = False
 
@@ -37,6 +39,7 @@ def adopting_orphans(first: int) -> Iterator[None]:
         _adoption.adopted_before = is_subreaper()
         _adoption.adopts = _become_subreaper(True)
     _adoption.first.add(first)
+    _adoption.starting.discard(first)
     try:
         yield
     finally:
@@ -44,6 +47,16 @@ def adopting_orphans(first: int) -> Iterator[None]:
         if not _adoption.first:
             _adoption.adopts = False
             _become_subreaper(_adoption.adopted_before)
+
+
+def about_to_run(pid: int) -> None:
+    """Note a child that we have just started, so that nobody takes it for an orphan."""
+    _adoption.starting.add(pid)
+
+
+def never_ran(pid: int) -> None:
+    """Forget a child that has ended before its tree began."""
+    _adoption.starting.discard(pid)
 
 
 def is_subreaper() -> bool:
@@ -80,19 +93,17 @@ def childless() -> bool:
 
 
 def adopted_none() -> bool:
-    """Whether each of our children is the first process of a running tree, so that none is an orphan.
+    """Whether each of our children is the first process of a tree, so that none is an orphan.
 
     The kernel may pass over a child while another one ends, so this is a hint where other trees run.
     """
     if not _adoption.adopts:
         return False
+    first = _adoption.first | _adoption.starting
     try:
-        return all(
-            int(pid) in _adoption.first
-            for thread in os.listdir("/proc/self/task")  # noqa: PTH208 - pathlib would take five times as long
-            for pid in _read(f"/proc/self/task/{thread}/children").split()
-        )
-    except OSError:  # a kernel without these files, or a thread that has just ended
+        # The kernel gives orphans to the main thread; children of other threads are not adopted.
+        return all(int(pid) in first for pid in _read(f"/proc/self/task/{os.getpid()}/children").split())
+    except OSError:  # a kernel without this file
         return False
 
 

@@ -13,6 +13,7 @@ from tests.surfaces.cli.helpers import NO_OP, Cli
 from tests.surfaces.cli.traced import calls_of
 from tests.surfaces.hook.conftest import session as session  # noqa: PLC0414 - a fixture of another room
 from tests.surfaces.hook.helpers import Session
+from untilgreen.process import cgroup
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the wrapper around git is a shell script")
 
@@ -55,6 +56,7 @@ remedies = []
 [gates.check]
 use = "{place}:Check"
 """
+GATES = 30
 KINDS = ("Rule", "Seer", "Worker", "Check", "Teller")
 
 
@@ -112,6 +114,17 @@ def test_a_run_reads_its_journal_once_before_the_first_step_and_composes_one_bri
     assert before.count("journal read") == 1
     assert calls.count("repository") == 1
     assert calls.count("brief") == 1
+
+
+@pytest.mark.skipif(cgroup.home() is None, reason="without cgroups each tree is looked for")
+def test_many_gates_at_once_end_without_a_look_at_every_process(cli: Cli) -> None:
+    gates = [word for number in range(GATES) for word in ("-g", f"gate-{number}=true")]
+    words = ["run", "Do it.", "-a", cli.agent(NO_OP), *gates, "-g", "red=false", "--max-iterations", "1"]
+
+    code, calls = calls_of([*words, "--no-input"], cwd=cli.place, env=cli.env)
+
+    assert code == 3
+    assert calls.count("processes") < GATES, "of three stages: lap 0, its clean room, and lap 1"
 
 
 def test_whether_a_command_is_refused_is_asked_once(cli: Cli) -> None:

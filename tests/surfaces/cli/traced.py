@@ -21,6 +21,7 @@ WATCHED = {
     "core/loop/receive.py:refusal": "refusal",
     "core/briefing/brief.py:compose": "brief",
     "workspace/git/repository.py:find_repository": "repository",
+    "process/table.py:look": "processes",
 }
 
 

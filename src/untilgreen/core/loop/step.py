@@ -233,8 +233,8 @@ def undecided(state: RunState) -> GateSpec | None:
 
 def _waiting(state: RunState, lap: Open, due: CheckGates) -> list[GateSpec]:
     """Approval gates that still wait for people."""
-    gates = [state.plan.gate(name) for name in due.gates]
-    return [gate for gate in gates if gate.kind == APPROVAL_GATE and known_verdict(state, lap, gate) is None]
+    asking = [gate for gate in state.plan.gates if gate.kind == APPROVAL_GATE and gate.name in due.gates]
+    return [gate for gate in asking if known_verdict(state, lap, gate) is None]
 
 
 def _gates_due(state: RunState, lap: Open) -> CheckGates | None:
