@@ -104,12 +104,12 @@ class Secrets:
         Building and searching such patterns takes time, so first a plain copy of the bytes is looked at.
         """
         found = []
-        if (b"\\u" in raw or b"%" in raw or b"&" in raw) and _ESCAPED.search(raw):
+        if self._values and (b"\\u" in raw or b"%" in raw or b"&" in raw) and _ESCAPED.search(raw):
             plain = _ESCAPED.sub(_plain, raw)
             for value, name in self._values.items():
                 if (secret := value.encode("utf-8", "surrogateescape")) in plain:
                     found.append((_escapable(secret), name))
-        if b"\n" in raw or b"\\n" in raw:
+        if self._written and (b"\n" in raw or b"\\n" in raw):
             joined = raw.translate(None, b" \t\r\n").replace(b"\\n", b"").replace(b"\\r", b"")
             found += [(_breakable(form), name) for form, name in self._written if form in joined]
         return found
@@ -147,8 +147,8 @@ class Secrets:
             spans = [found.span() for found in spelling.finditer(raw, first)]
             place = min([place, *(begin for begin, end in spans if begin < place < end)])
         for start, shape in SHAPES:
-            if start in raw:
-                spans = [found.span() for found in shape.finditer(raw)]
+            if raw.find(start, first) >= 0:
+                spans = [found.span() for found in shape.finditer(raw, first)]
                 place = min([place, *(begin for begin, end in spans if begin < place < end)])
         return place
 
