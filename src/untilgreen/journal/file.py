@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import AsyncIterator, Sequence
+from functools import cached_property
 from io import FileIO
 from pathlib import Path
 
@@ -32,7 +33,11 @@ class FileJournal:
         self._end = end
         self._wrote = False
         self._refusal = ""
-        self._turn = anyio.Lock(fast_acquire=True)
+
+    @cached_property
+    def _turn(self) -> anyio.Lock:
+        """Made when needed, as it loads the event loop, which `append_now` does without."""
+        return anyio.Lock(fast_acquire=True)
 
     @property
     def head(self) -> str:
@@ -41,11 +46,11 @@ class FileJournal:
 
     async def append(self, event: Event) -> None:
         async with self._turn:
-            await to_thread.run_sync(self._append, event)
+            await to_thread.run_sync(self.append_now, event)
 
     async def events(self) -> Sequence[Event]:
         async with self._turn:
-            return await to_thread.run_sync(self._events)
+            return await to_thread.run_sync(self.read_now)
 
     async def follow(self, after: int = 0) -> AsyncIterator[Event]:
         end = End()
@@ -60,7 +65,7 @@ class FileJournal:
                         return
                 await changes.wait(LOOK_SECONDS)
 
-    def _events(self) -> list[Event]:
+    def read_now(self) -> list[Event]:
         """Read all events and remember their end: later writes build on them."""
         events, end = self._read(End())
         if not self._wrote:
@@ -71,7 +76,8 @@ class FileJournal:
         """The events after that end."""
         return read(self.path, end)
 
-    def _append(self, event: Event) -> None:
+    def append_now(self, event: Event) -> None:
+        """The same as `append`, for a caller that has no event loop and is alone."""
         if self._refusal:
             raise JournalError(self._refusal)
         passing("append", "before", type(event).__name__)

@@ -17,6 +17,7 @@ import anyio
 from untilgreen.core.loop.receive import Arrival
 from untilgreen.core.loop.step import next_step
 from untilgreen.core.values.events import Attached
+from untilgreen.core.values.state import RunState
 from untilgreen.engine.driving.sending import deliver
 from untilgreen.engine.loop.seat import SERVED
 from untilgreen.engine.store.folder_record import FolderRecord
@@ -67,14 +68,22 @@ async def launch(record: FolderRecord, words: Sequence[str] | None = None, *, cw
 async def deliver_and_launch(record: FolderRecord, arrival: Arrival) -> str:
     """Send a command; a served run that waited for it is driven again. Returns why it was refused."""
     refused = await deliver(record, arrival)
-    state = (await record.load()).state
-    if workplace(state.plan).remote:  # the fleet drives it again, somewhere
-        return refused
-    step = next_step(state)
-    waited = state.seat == SERVED.name and step is not None and SERVED.takes(step, time.time())
-    if waited and await record.driver() is None:
-        await launch(record)
+    await launch_again(record)
     return refused
+
+
+async def launch_again(record: FolderRecord) -> None:
+    """Drive a served run again that no longer waits."""
+    if goes_on((await record.load()).state) and await record.driver() is None:
+        await launch(record)
+
+
+def goes_on(state: RunState) -> bool:
+    """Whether a served run has something to do that needs nobody."""
+    if workplace(state.plan).remote:  # the fleet drives it again, somewhere
+        return False
+    step = next_step(state)
+    return state.seat == SERVED.name and step is not None and SERVED.takes(step, time.time())
 
 
 def _start(words: Sequence[str], cwd: Path, log: Path) -> subprocess.Popen[bytes]:

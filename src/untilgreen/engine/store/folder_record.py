@@ -112,17 +112,30 @@ class FolderRecord(RunFolder):
     async def wake(self) -> None:
         """If nobody drives the run, the sender records what is in the inbox."""
         with suppress(JournalLocked), lock.hold_briefly(self.lock, run=self.id):
-            journal = self.open_journal()
-            await journal.events()
+            await to_thread.run_sync(self._take_all)
 
-            async def take(arrival: Arrival) -> str:
-                state = (await self.load()).state
-                why_not = refusal(state, arrival)
-                for event in () if why_not else receive(state, arrival):
-                    await journal.append(event)
-                return why_not
+    def take_at_once(self, arrival: Arrival) -> str | None:
+        """Send and record a command without an event loop, which takes longer to load than all of this.
 
-            await inbox.take_all(self, take)
+        Returns why it was refused, or None if somebody drives the run, who has to be sent the command.
+        """
+        try:
+            with lock.hold_briefly(self.lock, run=self.id):
+                letter = self._letters.send(arrival)
+                self._take_all()
+                return self._letters.answer(letter)
+        except JournalLocked:
+            return None
+
+    def _take_all(self) -> None:
+        journal = FileJournal(self.journal)
+        journal.read_now()
+        for letter, arrival in self._letters.arrived():
+            state = self.read().state
+            why_not = refusal(state, arrival)
+            for event in () if why_not else receive(state, arrival):
+                journal.append_now(event)
+            self._letters.answered(letter, why_not)
 
     async def wait_for_news(self, seconds: float) -> None:
         if self._news.inbox is None:

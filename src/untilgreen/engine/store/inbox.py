@@ -90,12 +90,15 @@ class Inbox:
         put(self._replies() / letter, msgspec.json.encode(_Reply(refused=refused)))
         (self.folder / letter).unlink(missing_ok=True)
 
+    def answer(self, letter: str) -> str | None:
+        """Why the command was refused, empty if it was taken; None as long as nobody has answered."""
+        return _take(self._replies() / letter)
+
     async def reply(self, letter: str, seconds: float) -> str | None:
         """Why the command was refused, empty when it was taken; None when nobody answered in time."""
-        answer = self._replies() / letter
-        with anyio.move_on_after(seconds), FolderChanges(answer.parent) as changes:
+        with anyio.move_on_after(seconds), FolderChanges(self._replies()) as changes:
             while True:
-                text = await to_thread.run_sync(_take, answer)
+                text = await to_thread.run_sync(self.answer, letter)
                 if text is not None:
                     return text
                 await changes.wait(LOOK_SECONDS)

@@ -60,6 +60,10 @@ class MirroredRecord(FolderRecord):
     async def send(self, arrival: Arrival) -> str:
         return await self.origin.send(arrival)
 
+    def take_at_once(self, arrival: Arrival) -> str | None:
+        """Only the fleet can take it."""
+        return None
+
     async def arrived(self) -> Sequence[tuple[str, Arrival]]:
         return await self.origin.arrived()
 

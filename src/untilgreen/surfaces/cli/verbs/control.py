@@ -13,7 +13,7 @@ from cyclopts import Parameter
 
 from untilgreen.core.loop.receive import ALLOW, APPROVE, REJECT, Answer, Arrival, Cancel, Pause, Steer, Stop
 from untilgreen.core.values.state import RunState
-from untilgreen.engine.driving.launch import deliver_and_launch
+from untilgreen.engine.driving.launch import deliver_and_launch, goes_on, launch_again
 from untilgreen.engine.driving.sending import must_end
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.runs import Store
@@ -126,14 +126,9 @@ def _choices(place: Place) -> set[str]:
 def _send(run: str, place: Place, arrival: Arrival, taken: str) -> int:
     folder, store = place.find(run), place.store()
 
-    async def send() -> str:
-        refused = await deliver_and_launch(folder, arrival)
-        if refused and not isinstance(arrival, Stop | Cancel):
-            return refused
-        # Also finishes what an earlier, killed command left undone.
-        return "" if await _ended(folder, store) else refused
-
-    refused = anyio.run(send)
+    refused = folder.take_at_once(arrival)
+    if refused is None or not _done(folder, arrival, refused):
+        refused = anyio.run(_follow_up, folder, store, arrival, refused)
     if refused:
         over = folder.read().state.outcome is not None
         more = (
@@ -142,6 +137,28 @@ def _send(run: str, place: Place, arrival: Arrival, taken: str) -> int:
         raise UserError(refused + more)
     out(f"Run {folder.id} {taken}.")
     return 0
+
+
+def _done(folder: FolderRecord, arrival: Arrival, refused: str) -> bool:
+    """Whether nothing follows from a command that is recorded, as with most: then no event loop is needed."""
+    state = folder.read().state
+    return not (goes_on(state) or (must_end(state) and _may_end(arrival, refused)))
+
+
+async def _follow_up(folder: FolderRecord, store: Store, arrival: Arrival, refused: str | None) -> str:
+    """Send a command, unless it was taken or refused already, and do what follows from it."""
+    if refused is None:
+        refused = await deliver_and_launch(folder, arrival)
+    else:
+        await launch_again(folder)
+    if not _may_end(arrival, refused):
+        return refused
+    return "" if await _ended(folder, store) else refused
+
+
+def _may_end(arrival: Arrival, refused: str) -> bool:
+    """A refused stop or cancel also finishes what an earlier, killed command left undone."""
+    return not refused or isinstance(arrival, Stop | Cancel)
 
 
 async def _ended(folder: FolderRecord, store: Store) -> bool:
