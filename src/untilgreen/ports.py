@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from untilgreen.core.briefing.brief import Brief
 from untilgreen.core.loop.receive import Arrival
@@ -32,8 +32,7 @@ def _ignored(activity: Activity) -> None:
     """Nobody watches."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mount:
+class Mount(Struct, frozen=True, kw_only=True):
     """How one path looks from inside a sandbox: writable, read-only, or empty."""
 
     path: Path
@@ -42,8 +41,7 @@ class Mount:
     """The source to show there, if it is not the path itself."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sandbox:
+class Sandbox(Struct, frozen=True, kw_only=True):
     """A sandbox: everything is readable except what is hidden; only what is listed is writable."""
 
     mounts: tuple[Mount, ...] = ()
@@ -72,8 +70,7 @@ class Sandbox:
         return replace(self, mounts=tuple(shut))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Overlay:
+class Overlay(Struct, frozen=True, kw_only=True):
     """A directory that can be written to without changing it."""
 
     path: Path
@@ -83,8 +80,7 @@ class Overlay:
     """An empty directory beside `upper`, for the kernel."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RoomView:
+class RoomView(Struct, frozen=True, kw_only=True):
     """How commands see a room: laid over the workspace, at its path."""
 
     place: Path
@@ -103,8 +99,7 @@ class RoomView:
         return self.at / path.relative_to(self.place) if path.is_relative_to(self.place) else path
 
 
-@dataclass(frozen=True, kw_only=True)
-class TurnContext:
+class TurnContext(Struct, frozen=True, kw_only=True):
     """Where an agent works: its directory, its time, and where to report activity."""
 
     root: Path
@@ -128,8 +123,7 @@ async def _nothing() -> str:
     return ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckContext:
+class CheckContext(Struct, frozen=True, kw_only=True):
     """What a gate looks at: the current workspace, and a file for everything that the gate prints."""
 
     root: Path
@@ -297,8 +291,7 @@ class LoadedRun(Struct, frozen=True, kw_only=True):
     """Its events, where there are only those that it began with."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Hold:
+class Hold(Struct, frozen=True, kw_only=True):
     """The right to write to a run, and the run's state when it was acquired."""
 
     journal: Journal

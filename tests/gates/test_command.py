@@ -4,12 +4,12 @@ import os
 import sys
 import time
 import tracemalloc
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from untilgreen.core.briefing.excerpt import EXCERPT_BYTES, kept_verdict
 from untilgreen.core.values.model import ToolCount, Verdict

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+from msgspec.structs import replace
 
 from untilgreen.process.table import (
     Seen,

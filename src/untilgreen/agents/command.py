@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -68,7 +68,10 @@ class CommandAgent:
             env = {USAGE_FILE: str(usage_file)} | ({SESSION: brief.session} if brief.session else {})
             sandbox = context.sandbox and context.sandbox.opened(Mount(path=private, way="write"))
             ran = await run_cli(
-                argv, replace(context, sandbox=sandbox), stdin=None if placed else brief.text, env=env
+                argv,
+                msgspec.structs.replace(context, sandbox=sandbox),
+                stdin=None if placed else brief.text,
+                env=env,
             )
             used = _used(usage_file, context.report)
         return _reply(ran, used, context)

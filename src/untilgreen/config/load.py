@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from untilgreen.config.checks.parse import parse
 from untilgreen.config.max_iterations import add_ceiling, lift_ceiling
@@ -29,8 +30,7 @@ ARMED = frozenset({"CRASH_AT"})
 FLAGS = Source("the command line")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """What the user asked for, before the spec is read."""
 
     start: Path
@@ -49,8 +49,7 @@ class Request:
     """Values instead of a file, such as the plan of another run; then no file is read."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Given:
+class Given(Struct, frozen=True, kw_only=True):
     """Values that do not come from a file, their source, and the directory that their paths start from."""
 
     values: Mapping[str, Any]
@@ -58,8 +57,7 @@ class Given:
     base: Path
 
 
-@dataclass(frozen=True, kw_only=True)
-class Loaded:
+class Loaded(Struct, frozen=True, kw_only=True):
     """A spec, the source of each value, and the directory that its paths start from."""
 
     spec: Spec

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untilgreen.config.checks.every_error import raise_all
 from untilgreen.config.checks.parse import PROFILES, wrong_in
@@ -14,8 +16,7 @@ from untilgreen.errors import ConfigError, nearest
 EXTENDS = "extends"
 
 
-@dataclass(frozen=True)
-class Profiles:
+class Profiles(Struct, frozen=True):
     """The tables below `[profiles]`, and their file."""
 
     tables: Mapping[str, Mapping[str, Any]]

@@ -6,7 +6,6 @@ the state that it returns says what to tell the session.
 
 from __future__ import annotations
 
-import dataclasses
 from contextlib import suppress
 from pathlib import Path
 from time import time
@@ -197,7 +196,7 @@ async def _until_next_brief(
         offered.append(compose(state))
         return offered[-1]
 
-    options = dataclasses.replace(
+    options = replace(
         options, listeners=(lambda event, _: heard.append(event),), compose=composed, signals=True
     )
     try:
@@ -206,7 +205,7 @@ async def _until_next_brief(
         known = await state_of(record)
         if known.ending is None or known.outcome is not None:
             raise
-        again = dataclasses.replace(options, first=None)
+        again = replace(options, first=None)
         state = await drive(record, premises, seat, again)  # a hook that died left nothing but the end to do
     brief = offered[-1] if any(isinstance(event, BriefOffered) for event in heard) else None
     return settled(store, SessionRun(note=note, record=record, state=state, brief=brief))

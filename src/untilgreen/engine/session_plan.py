@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from pathlib import Path
 from typing import Any
@@ -93,7 +92,7 @@ def _loaded(wish: LoopRequest) -> Loaded:
     laps = wish.max_iterations
     if laps is None and table.max_iterations is not None:
         laps = str(table.max_iterations)
-    return load(dataclasses.replace(request, flags=flags, max_iterations=laps))
+    return load(replace(request, flags=flags, max_iterations=laps))
 
 
 def _template(loaded: Loaded) -> tuple[str, tuple[str, ...]]:

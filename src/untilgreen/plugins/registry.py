@@ -11,7 +11,6 @@ import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -52,16 +51,14 @@ class PluginInfo(Struct, frozen=True, kw_only=True):
     """Why it can't be used, as a sentence."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Created:
+class Created(Struct, frozen=True, kw_only=True):
     """A plugin, and how the journal remembers it."""
 
     object: Any
     spec: PartSpec
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Offer:
+class _Offer(Struct, frozen=True, kw_only=True):
     """Something that has a short name."""
 
     name: str

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from anyio import sleep, to_thread
+from msgspec import Struct, field
 
 PAUSE_SECONDS = 1.0
 _PARTS = 4
@@ -23,8 +23,7 @@ _CLOCK_SECONDS = 0.1
 """Times of files come from a clock that is a little behind."""
 
 
-@dataclass(kw_only=True)
-class DiskWatch:
+class DiskWatch(Struct, kw_only=True):
     """One command, and how much it may write."""
 
     places: tuple[Path, ...]

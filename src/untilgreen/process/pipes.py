@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from anyio import CancelScope, Event, current_time, to_thread, wait_readable, wait_writable
+from msgspec import Struct
 
 from untilgreen.process.talk import Talk
 
@@ -19,25 +19,20 @@ _READ_BYTES = 1 << 16
 _WINDOWS = os.name == "nt"  # waits for sockets only
 
 
-@dataclass
-class Pulse:
+class Pulse(Struct):
     """When a child last showed a sign of life."""
 
     last: float
 
 
-@dataclass
 class Stream:
     """One output stream of a child, passed to a consumer.
 
     Cancellation from outside does not end it: what a child prints while it is being killed still counts.
     """
 
-    handle: int
-    take: Callable[[bytes], None]
-    pulse: Pulse
-
-    def __post_init__(self) -> None:
+    def __init__(self, handle: int, take: Callable[[bytes], None], pulse: Pulse) -> None:
+        self.handle, self.take, self.pulse = handle, take, pulse
         self.done = Event()
         self._scope = CancelScope(shield=True)
 
@@ -77,17 +72,14 @@ async def feed(handle: int, content: bytes) -> None:
         os.close(handle)
 
 
-@dataclass
 class Conversation:
     """A child's input that is written piece by piece, until it is closed.
 
     Like a stream, it is not ended by cancellation from outside: the last message must still reach the child.
     """
 
-    handle: int
-    talk: Talk
-
-    def __post_init__(self) -> None:
+    def __init__(self, handle: int, talk: Talk) -> None:
+        self.handle, self.talk = handle, talk
         self._writing = CancelScope(shield=True)
 
     async def pump(self) -> None:

@@ -6,11 +6,11 @@ import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from anyio import current_time
+from msgspec import Struct
 
 from untilgreen.core.values.secrets import Secrets
 from untilgreen.ports import RoomView, Sandbox
@@ -32,8 +32,7 @@ LINGER_SECONDS = 2.0
 TOO_MUCH = "ended because it wrote more to the disk than sandbox.disk allows"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ran:
+class Ran(Struct, frozen=True, kw_only=True):
     """How a command ended, and both ends of what it printed."""
 
     status: int

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from anyio import CancelScope, create_task_group, current_time, move_on_after
+from msgspec import Struct, field
 
 from untilgreen.process.disk_watch import DiskWatch
 from untilgreen.process.pipes import Conversation, Pulse, Stream, feed
@@ -20,8 +20,7 @@ _DRAIN_SECONDS = 5.0
 """How long to wait for the last output of a dead process tree."""
 
 
-@dataclass(kw_only=True)
-class Supervisor:
+class Supervisor(Struct, kw_only=True):
     """Follows one child from its start to the end of its last process."""
 
     child: Child

@@ -11,10 +11,11 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:  # where there is /proc, it is not loaded: that takes longer than most commands
     import psutil
@@ -36,8 +37,7 @@ class Unsettled(Exception):
     """A process can't be identified at this moment; look again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """One process, as it was when looked at."""
 
     pid: int

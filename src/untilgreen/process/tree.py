@@ -13,7 +13,6 @@ import os
 import secrets
 import signal
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from anyio import move_on_after, run_process, sleep
@@ -50,16 +49,14 @@ class Trace(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The program that made a container for it, which outlives that program where it is a client only."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ended:
+class Ended(Struct, frozen=True, kw_only=True):
     """Which processes were killed, and which could not be."""
 
     pids: frozenset[int] = frozenset()
     survivors: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tree:
+class Tree(Struct, frozen=True, kw_only=True):
     """One process tree that can be inspected and ended."""
 
     trace: Trace

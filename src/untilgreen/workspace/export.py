@@ -6,8 +6,9 @@ import os
 import stat
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from untilgreen.core.values.model import Change
 from untilgreen.workspace.git.command import Git, shown, split

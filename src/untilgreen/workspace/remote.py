@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 import anyio
 from anyio import to_thread
+from msgspec.structs import replace
 
 from untilgreen.ports import Restoration
 from untilgreen.process.flock import lock

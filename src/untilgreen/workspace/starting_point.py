@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from untilgreen.workspace.git.command import Git, shown, split
 from untilgreen.workspace.git.repository import Repositories, Repository

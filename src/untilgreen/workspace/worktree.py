@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from anyio import CancelScope, to_thread
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untilgreen.workspace.git.command import Git
 from untilgreen.workspace.git.git_lock import alone
@@ -28,8 +29,7 @@ COMMITS = "commits"
 """The ref of the run that keeps the agent's own commits."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Worktree:
+class Worktree(Struct, frozen=True, kw_only=True):
     """Where one run works, beside the files of its user and of every other run."""
 
     path: Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -141,7 +140,7 @@ class Leaking:
 async def test_neither_journal_nor_activity_nor_listeners_get_a_secret() -> None:
     world, files = World("a", agents={"one": Leaking()}, limits=Limits(iterations=1)), Telling()
     secrets = Secrets({"API_TOKEN": "hunter2-hunter2"})
-    world.parts = dataclasses.replace(world.parts, secrets=secrets, files=files)
+    world.parts = replace(world.parts, secrets=secrets, files=files)
     await world.start()
 
     await world.runner().drive()

@@ -1,11 +1,11 @@
 """Verdicts of one stage: time limits, second tries, and gates that change their mind on the same files."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from untilgreen import Fixed, Reply, Verdict
 from untilgreen.core.briefing.brief import Brief

@@ -1,9 +1,9 @@
 """Where nothing can be laid over the workspace, and too much lies there to copy it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.gates.integrity.helpers import Project, gate, ids
 from tests.gates.integrity.test_rooms import BROKEN, SKIPPED, START

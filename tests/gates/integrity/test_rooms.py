@@ -3,12 +3,12 @@
 import py_compile
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from tests.gates.integrity.helpers import Project, gate, git, ids, said, write
 from untilgreen.ports import CheckContext

@@ -8,12 +8,12 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from untilgreen.errors import AgentUnavailable
 from untilgreen.gates.command import CommandGate

@@ -6,11 +6,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from untilgreen.errors import AgentUnavailable
 from untilgreen.ports import Mount, Sandbox

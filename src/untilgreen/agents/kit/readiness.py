@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from untilgreen.agents.kit.run_cli import find_program
 from untilgreen.core.values.model import Permissions
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from untilgreen.agents.kit.take_turn import About
 
 
-@dataclass(frozen=True, kw_only=True)
-class Conditions:
+class Conditions(Struct, frozen=True, kw_only=True):
     """How a run would start its agents."""
 
     permissions: Permissions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -143,7 +142,7 @@ async def _attempt(
     env["PWD"] = str(context.root)  # some trust it more than their working directory
     if context.sandbox is not None:
         sandbox = let_in(context.sandbox, about.homes, about.variables, {**os.environ, **context.env})
-        context = dataclasses.replace(context, sandbox=sandbox)
+        context = replace(context, sandbox=sandbox)
         env |= {about.root_needs: "1"} if about.root_needs else {}
     ran: Ran | None = None
     missing: AgentUnavailable | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from untilgreen.config.sources.toml_lines import Key, line_of
 from untilgreen.config.spec.schema import MODES
@@ -17,8 +18,7 @@ _INSTEAD_OF = {"agent": "agents", "agents": "agent", "task": "task_file", "task_
 """Two keys for one thing: a later layer that has one drops the other."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True):
     """One source of values; a file knows the line of each key."""
 
     name: str
@@ -37,8 +37,7 @@ class Source:
         return (line_of(self.text, (*self.prefix, *key)) or 0) if self.text else 0
 
 
-@dataclass
-class Layers:
+class Layers(Struct):
     """The merged values, and the source of each."""
 
     values: dict[str, Any] = field(default_factory=dict)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from untilgreen.core.briefing.brief import Brief
 from untilgreen.core.loop.receive import Arrival, refusal
@@ -50,8 +51,7 @@ LOOK_SECONDS = 5.0
 """How long a driver waits for news of its run before it checks."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DriveOptions:
+class DriveOptions(Struct, frozen=True, kw_only=True):
     """Who is told about a drive, and the objects that a program passes in."""
 
     listeners: Sequence[Listener] = ()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
+from msgspec.structs import replace
 
 from untilgreen.core.loop.receive import AddLaps, Answer, Arrival, Cancel, Pause, Resume, Steer, Stop
 from untilgreen.core.scoring.progress import Overview, progress

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 import anyio
+from msgspec import Struct, field
 
 from untilgreen.core.briefing.brief import Brief, compose
 from untilgreen.core.loop.decide import Policy
@@ -77,8 +77,7 @@ def _nothing_to_hand_over(state: RunState) -> Mapping[str, str]:
     return {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parts:
+class Parts(Struct, frozen=True, kw_only=True):
     """The agents and gates by name, the workspace, the judge, the clock."""
 
     agents: Mapping[str, Agent]

@@ -5,7 +5,6 @@ The gates run in a copy of the final files; the workspace itself is only read, f
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -143,7 +142,7 @@ class _Again:
         objects, context = objects_of(plan, self.code), self._site()
         below = self.workspace.root.resolve().relative_to((await kept.top()).resolve()).as_posix()
         guards = {
-            name: dataclasses.replace(guard, in_place=False)
+            name: replace(guard, in_place=False)
             for name, guard in integrity_of(plan, objects, self.workspace, self.scratch).items()
         }
         rooms = next((guard.rooms() for guard in guards.values()), Rooms(trees=kept, scratch=self.scratch))
@@ -156,7 +155,7 @@ class _Again:
                     )
         for name, guard in guards.items():
             if self._spoke(name):  # the room above was the clean one
-                yield name, await dataclasses.replace(guard, clean_room=False).check(context)
+                yield name, await replace(guard, clean_room=False).check(context)
 
     def _spoke(self, gate: str) -> bool:
         """Whether the journal has a verdict to compare with."""

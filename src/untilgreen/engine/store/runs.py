@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -198,6 +197,8 @@ class Store:
         return (exact or near)[0]
 
     def _unknown(self, text: str, wanted: str) -> str:
+        import difflib  # noqa: PLC0415 - only a wrong name needs it
+
         close = difflib.get_close_matches(wanted, [name for name, _ in self._names()], n=1)
         guess = f" Did you mean {close[0]!r}?" if close else ""
         return f"There is no run {text!r}.{guess} `untilgreen list --all` shows all runs."

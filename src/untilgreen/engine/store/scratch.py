@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 from anyio import to_thread
+from msgspec import Struct
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scratch:
+class Scratch(Struct, frozen=True, kw_only=True):
     """The scratch files of a run; on the machine of its record they are in the run's folder."""
 
     run: str

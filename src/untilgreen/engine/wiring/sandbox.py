@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untilgreen.core.values.model import CONTAINERS, JUDGE_GATE, NO_SANDBOX, Plan, SandboxSpec
 from untilgreen.core.values.units import count
@@ -29,8 +31,7 @@ _PACKED = ("pack", "info")
 """Packs hold older objects, and no commit has to write there."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Enclosure:
+class Enclosure(Struct, frozen=True, kw_only=True):
     """The sandbox of agents, and the one of gates; None means that there is none."""
 
     agents: Sandbox | None = None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from untilgreen.core.loop.step import Conclude
 from untilgreen.core.values.state import RunState
@@ -19,8 +20,7 @@ async def stays_here(lap: int, attempt: int) -> None:
     """The files stay where the next driver finds them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """Where a run works on this machine while it is driven."""
 
     workspace: Workspace

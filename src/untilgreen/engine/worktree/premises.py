@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from functools import partial
 
 import anyio
+from msgspec import Struct, field
 
 from untilgreen.core.values.state import RunState
 from untilgreen.engine.store.artifacts import Watcher
@@ -33,8 +33,7 @@ def ignore(sentence: str) -> None:
     """Ignore it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Known:
+class Known(Struct, frozen=True, kw_only=True):
     """What was found out while starting a run, so that driving it in the same process does not ask again."""
 
     objects: Objects | None = None

@@ -12,7 +12,6 @@ from untilgreen.engine.wiring.workplace import workplace
 from untilgreen.engine.worktree.setup import worktree_of
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.git_workspace import GitWorkspace
-from untilgreen.workspace.three_way_merge import Merging
 
 LONGEST_TASK = 4000
 
@@ -35,6 +34,8 @@ async def commit_result(
 
 async def result_tree(state: RunState, workspace: GitWorkspace, snapshot: str) -> str:
     """The agent's changes on top of the starting point; what setup created is not part of it."""
+    from untilgreen.workspace.three_way_merge import Merging  # noqa: PLC0415 - only the end of a run needs it
+
     first, where, merging = state.snapshot_of(0), workplace(state.plan), Merging(workspace)
     if first is None or not where.in_worktree:
         return snapshot

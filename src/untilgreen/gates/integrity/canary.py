@@ -9,7 +9,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untilgreen.core.values.model import Finding, Verdict
 from untilgreen.gates.integrity.must_fail import with_canary, with_canary_inside
@@ -49,8 +51,7 @@ _MOST_NAMES = 3
 _LONGEST_LINE = 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class Canary:
+class Canary(Struct, frozen=True, kw_only=True):
     """What is known about a lap whose gates are green with the originals."""
 
     trials: Trials

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from anyio import to_thread
+from msgspec import Struct
 
 from untilgreen.core.briefing.excerpt import trim
 from untilgreen.core.values.model import Change, Finding, Verdict
@@ -56,8 +56,7 @@ _REWRITES = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CleanRoom:
+class CleanRoom(Struct, frozen=True, kw_only=True):
     """Runs the gates in a clean room, and explains why they are red there."""
 
     trials: Trials

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from anyio import to_thread
+from msgspec import Struct
 from msgspec.structs import replace
 
 from untilgreen.core.briefing.excerpt import trim
@@ -39,8 +39,7 @@ _GARBAGE = b"}{ ( untilgreen ) }{\n"
 """Valid in no language that a gate reads."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """Everything needed to find out whether the originals still pass."""
 
     trials: Trials

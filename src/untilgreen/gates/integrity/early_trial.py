@@ -6,7 +6,9 @@ Otherwise a gate that can't work there would be found with the first green lap, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untilgreen.core.scoring.gate_health import unrunnable
 from untilgreen.core.values.model import Verdict
@@ -22,8 +24,7 @@ _EACH_SECONDS = 5.0
 _MOST_TRIED = 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class EarlyTrial:
+class EarlyTrial(Struct, frozen=True, kw_only=True):
     """The gates on the untouched tree in a clean room, against what they said in the workspace."""
 
     trials: Trials

@@ -7,31 +7,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from anyio import to_thread
+from msgspec import Struct
+from msgspec.structs import replace
 
 from untilgreen.core.values.model import Finding, GateSpec, Verdict
-from untilgreen.gates.integrity.canary import Canary
-from untilgreen.gates.integrity.clean_room import CleanRoom
-from untilgreen.gates.integrity.comparison import Comparison
-from untilgreen.gates.integrity.early_trial import EarlyTrial
-from untilgreen.gates.integrity.protected.protection import Protection
-from untilgreen.gates.integrity.tampering import Tampering, find_tampering
 from untilgreen.gates.integrity.trees import Trees
 from untilgreen.gates.integrity.trial_rooms.rooms import Rooms
 from untilgreen.gates.integrity.trial_rooms.trials import Make, Trials, passed, repeatable
 from untilgreen.gates.integrity.trial_rooms.unkept_files import files_outside, git_files, recall, remember
 from untilgreen.ports import CheckContext
 
+if TYPE_CHECKING:  # what only a green lap needs is loaded by the first one
+    from untilgreen.gates.integrity.tampering import Tampering
+
 NO_ORIGINAL = "no-original"
 
 
-@dataclass(frozen=True, kw_only=True)
-class IntegrityGate:
+class IntegrityGate(Struct, frozen=True, kw_only=True):
     """Passes when the other gates are green in a clean room, also with protected files as they were."""
 
     trees: Trees
@@ -83,6 +80,8 @@ class IntegrityGate:
         """Nothing can be weakened yet; but can the gates work in a clean room at all?"""
         if not self.clean_room or all(each.status == "pass" for each in context.baseline.values()):
             return passed("The untouched tree is the original.")
+        from untilgreen.gates.integrity.early_trial import EarlyTrial  # noqa: PLC0415 - used once in a run
+
         return self._accepted(
             await EarlyTrial(trials=await self._trials(context), snapshot=context.snapshot).verdict()
         )
@@ -110,6 +109,11 @@ class IntegrityGate:
 
     async def _judge(self, trials: Trials, original: str) -> Verdict:
         """The tree as it is, in a clean room; then with the originals, where something protected changed."""
+        from untilgreen.gates.integrity.canary import Canary  # noqa: PLC0415 - as above
+        from untilgreen.gates.integrity.clean_room import CleanRoom  # noqa: PLC0415 - as above
+        from untilgreen.gates.integrity.comparison import Comparison  # noqa: PLC0415 - as above
+        from untilgreen.gates.integrity.tampering import Tampering  # noqa: PLC0415 - as above
+
         found = await self._tampering(trials) if self.originals else Tampering(original=original)
         clean = passed("")
         if self.clean_room:
@@ -138,6 +142,9 @@ class IntegrityGate:
         return _joined(clean, compared)
 
     async def _tampering(self, trials: Trials) -> Tampering:
+        from untilgreen.gates.integrity.protected.protection import Protection  # noqa: PLC0415 - as above
+        from untilgreen.gates.integrity.tampering import find_tampering  # noqa: PLC0415 - as above
+
         protection = Protection(
             protect=self.protect,
             allow=self.allow,

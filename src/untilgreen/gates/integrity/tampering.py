@@ -5,9 +5,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from untilgreen.core.values.model import Change, GateSpec, Verdict
 from untilgreen.gates.command import CANNOT_RUN
@@ -27,8 +29,7 @@ _SHORT = 4
 """Shorter names of tests are words that any code may use."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Touched:
+class Touched(Struct, frozen=True, kw_only=True):
     """One protected path that is not as it was."""
 
     path: str
@@ -37,8 +38,7 @@ class Touched:
     """Which part of the file, if only parts are protected."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tampering:
+class Tampering(Struct, frozen=True, kw_only=True):
     """Everything protected that differs from the untouched tree."""
 
     original: str

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from untilgreen.core.values.model import Finding, Verdict
 from untilgreen.core.values.units import duration

@@ -6,11 +6,12 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from untilgreen.gates.output.plain_text import MakeRelative, relative_to
 from untilgreen.gates.output.tool_result import BadReport, ToolResult, distinct
@@ -42,8 +43,7 @@ def reader_of(suffix: str) -> Callable[[BinaryIO, MakeRelative], ToolResult]:
     return reader
 
 
-@dataclass(frozen=True, kw_only=True)
-class Report:
+class Report(Struct, frozen=True, kw_only=True):
     """Where a gate's command leaves its report: a path or a pattern, relative to where the command runs."""
 
     pattern: str

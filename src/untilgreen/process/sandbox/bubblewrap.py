@@ -15,9 +15,10 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from untilgreen.errors import AgentUnavailable
 from untilgreen.ports import Mount, Sandbox
@@ -115,8 +116,7 @@ def _matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
-@dataclass(frozen=True, kw_only=True)
-class CommandLine:
+class CommandLine(Struct, frozen=True, kw_only=True):
     """What to start, and the descriptors that it mounts by number; the caller closes them."""
 
     words: list[str]

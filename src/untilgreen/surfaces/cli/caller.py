@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import shutil
 import sys
@@ -48,6 +47,8 @@ def summarize(state: RunState, flags: str, *, seen: bool = False, driven: bool =
 
 def me() -> str:
     """Who runs this command, for the journal."""
+    import getpass
+
     try:
         return getpass.getuser()
     except (KeyError, ImportError, OSError):

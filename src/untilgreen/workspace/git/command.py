@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, CompletedProcess, Popen
 from threading import Lock
 
 from anyio import sleep, to_thread
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from untilgreen.crash_points import passing
 from untilgreen.errors import WorkspaceNotReady
@@ -74,8 +75,7 @@ class GitFailed(WorkspaceNotReady):
         super().__init__(f"`git {command}` failed in {str(place)!r}: {told} {advice}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Git:
+class Git(Struct, frozen=True, kw_only=True):
     """git in one directory, with variables that select the repository."""
 
     place: Path

@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.git.command import OFFLINE, SEALED, Git

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
+from msgspec import Struct
 
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.git.command import PLAINLY, Git, GitFailed
@@ -30,8 +30,7 @@ ASKED = (
 NO_REPOSITORY = "not a git repository (or any"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Repository:
+class Repository(Struct, frozen=True, kw_only=True):
     """The paths of a repository that snapshots need, all absolute."""
 
     top: Path

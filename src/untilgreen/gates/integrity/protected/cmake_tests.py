@@ -6,7 +6,8 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from untilgreen.gates.integrity.protected.mixed_files import Swap
 from untilgreen.regex import regex
@@ -30,8 +31,7 @@ _CUSTOM = regex(r"CTestCustom|CTestTestfile|CTEST_CUSTOM_", re.IGNORECASE)
 _WHOLE = Swap(("the whole file",), None)
 
 
-@dataclass(frozen=True)
-class _Invocation:
+class _Invocation(Struct, frozen=True):
     name: str
     words: tuple[str, ...]
     start: int

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import configparser
 import io
 import json
 import posixpath
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
-
-import tomlkit
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from untilgreen.config.sources import safe_toml
+
+if TYPE_CHECKING:  # few repositories have such a file
+    from configparser import RawConfigParser
 
 Table: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[str, ...]
@@ -88,7 +88,7 @@ def _read(kind: Kind, content: bytes | None) -> Table | None:
         return {}
     try:
         table = kind.read(content.decode())
-    except (ValueError, configparser.Error, RecursionError):
+    except (ValueError, RecursionError):
         return None
     return table if isinstance(table, dict) else None
 
@@ -147,8 +147,13 @@ def _cargo(table: Table) -> dict[Key, Any]:
 
 
 def _read_ini(text: str) -> Table:
+    import configparser  # noqa: PLC0415 - few repositories have such a file
+
     parser = _parser()
-    parser.read_string(text)
+    try:
+        parser.read_string(text)
+    except configparser.Error as error:
+        raise ValueError(str(error)) from error
     return {name: dict(parser.items(name)) for name in parser.sections()}
 
 
@@ -160,16 +165,24 @@ def _write_ini(table: Table) -> str:
     return written.getvalue()
 
 
-def _parser() -> configparser.RawConfigParser:
+def _parser() -> RawConfigParser:
+    import configparser  # noqa: PLC0415 - as above
+
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True, default_section="\0")
     # The documented way to keep the case of keys; types know only the method that it replaces.
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # as configparser documents it
     return parser
 
 
+def _write_toml(table: Table) -> str:
+    import tomlkit  # noqa: PLC0415 - only a changed file is written
+
+    return tomlkit.dumps(table)
+
+
 KINDS: dict[str, Kind] = {
-    "pyproject.toml": Kind(safe_toml.loads, tomlkit.dumps, _pyproject),
-    "Cargo.toml": Kind(safe_toml.loads, tomlkit.dumps, _cargo),
+    "pyproject.toml": Kind(safe_toml.loads, _write_toml, _pyproject),
+    "Cargo.toml": Kind(safe_toml.loads, _write_toml, _cargo),
     "package.json": Kind(json.loads, json.dumps, _package),
     "setup.cfg": Kind(_read_ini, _write_ini, _setup),
 }

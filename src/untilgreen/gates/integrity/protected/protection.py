@@ -6,9 +6,10 @@ import posixpath
 import re
 import sys
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase, translate
 from typing import Literal
+
+from msgspec import Struct, field
 
 from untilgreen.gates.integrity.protected.patterns import CONFIGURATION, PLUGINS, RUNNER_MODULES, TESTS
 from untilgreen.regex import regex
@@ -17,8 +18,7 @@ Role = Literal["test", "tool", "script", "fixed"]
 """A fixed file is one that `editable` does not list."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Protection:
+class Protection(Struct, frozen=True, kw_only=True):
     """What is protected, and what a person or the spec lets through."""
 
     protect: Collection[str] = ()

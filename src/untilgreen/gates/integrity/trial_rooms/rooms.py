@@ -13,11 +13,12 @@ import re
 import shutil
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from anyio import CancelScope, to_thread
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from untilgreen.gates.integrity.trees import Trees
 from untilgreen.gates.integrity.trial_rooms.file_copies import Copier, too_much
@@ -37,8 +38,7 @@ from untilgreen.process.sandbox.room_probe import rooms_work
 _PATHS = ("PATH", "PYTHONPATH", "NODE_PATH", "VIRTUAL_ENV", "CLASSPATH")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Room:
+class Room(Struct, frozen=True, kw_only=True):
     """One room: where it is, which path it replaces, and what it leaves out of the workspace."""
 
     path: Path
@@ -86,8 +86,7 @@ class Room:
         return moved | {"GIT_CEILING_DIRECTORIES": str(self.path.parent)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Contents:
+class Contents(Struct, frozen=True, kw_only=True):
     """What a room contains: a tree, with some paths from another tree, and some parts of files."""
 
     snapshot: str
@@ -100,8 +99,7 @@ class Contents:
     """Whether all files that snapshots don't contain are shown as they are now."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rooms:
+class Rooms(Struct, frozen=True, kw_only=True):
     """Makes rooms, one at a time, in a private directory that is gone afterwards."""
 
     trees: Trees

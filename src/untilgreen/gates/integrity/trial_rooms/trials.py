@@ -7,12 +7,13 @@ import os
 import posixpath
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct
+from msgspec.structs import replace
 from msgspec.structs import replace as with_fields
 
 from untilgreen.core.briefing.excerpt import EXCERPT_BYTES, trim
@@ -60,8 +61,7 @@ def seconds(gates: Sequence[GateSpec]) -> float | None:
     return total
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trial:
+class Trial(Struct, frozen=True, kw_only=True):
     """The verdicts in one room, and what the gates did to it."""
 
     verdicts: Verdicts
@@ -89,8 +89,7 @@ class Trial:
         return sum(verdict.duration for verdict in self.verdicts.values())
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trials:
+class Trials(Struct, frozen=True, kw_only=True):
     """Everything needed to run the gates of a run in a room."""
 
     rooms: Rooms
