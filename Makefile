@@ -14,7 +14,7 @@ CHAOS_SECONDS ?= 3600
 CODE := $(wildcard src tests bench)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 RUNNERS := jest@30.0.5 vitest@3.2.4 mocha@11.7.1
-BENCHES := $(filter-out bench/_%,$(sort $(wildcard bench/*.py)))
+BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/_%,$(sort $(wildcard bench/*.py))))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test test-browser check-page test-fleet test-extras test-sandbox test-containers test-agents test-runners test-projects soak defences fuzz check format bench reference picture clean
@@ -123,8 +123,10 @@ format: $(READY) ## format the code and apply automatic fixes
 	$(BIN)/ruff format $(CODE)
 	$(BIN)/ruff check --fix $(CODE)
 
-bench: $(READY) ## run the benchmarks, one after another
-	@set -e; for script in $(BENCHES); do echo "== $$script"; $(BIN)/python "$$script"; done
+bench: $(READY) ## run the benchmarks, one after another; BENCH="gates startup" selects some; ROUNDS=2 for a quick look
+	@missed=; for each in $(if $(BENCH),$(BENCH),$(BENCHES)); do echo "== bench/$$each.py"; \
+		$(BIN)/python -m "bench.$$each" || missed="$$missed $$each"; done; \
+		test -z "$$missed" || { echo "Missed a bar, or failed:$$missed"; exit 1; }
 
 reference: $(READY) ## write docs/reference from the code
 	@$(BIN)/python docs/reference/make.py

@@ -1,0 +1,111 @@
+"""What the benchmarks of processes share: the cost of a command by processor and by clock, and of one lap.
+
+Costs are compared within one run of a benchmark only, as the least of rounds in which ours and the baseline
+take turns: another program on the machine can only make a round slower.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+ROUNDS = int(os.environ.get("ROUNDS", "5"))
+
+
+class Cost(NamedTuple):
+    """The processor's seconds, of everything that was started, and the clock's."""
+
+    processor: float
+    clock: float
+
+    def __str__(self) -> str:
+        return f"{self.processor * 1e3:.1f} ms of the processor, {self.clock * 1e3:.1f} ms"
+
+
+class Ratio(NamedTuple):
+    """Ours by the baseline."""
+
+    processor: float
+    clock: float
+
+    def __str__(self) -> str:
+        return f"ratio {self.processor:.2f} by the processor, {self.clock:.2f} by the clock"
+
+
+ENDLESS = Cost(float("inf"), float("inf"))
+
+
+def used() -> float:
+    """What children that have ended have used of the processor."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def cost(
+    words: Sequence[str],
+    place: Path,
+    variables: Mapping[str, str] | None = None,
+    *,
+    expected: Collection[int] = (0,),
+    given: bytes = b"",
+) -> Cost:
+    """What one command costs."""
+    environ = {**os.environ, **(variables or {})}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has its bytecode beside it
+    before, started = used(), perf_counter()
+    done = subprocess.run(words, cwd=place, env=environ, input=given, capture_output=True, check=False)
+    taken = Cost(used() - before, perf_counter() - started)
+    assert done.returncode in expected, (words, done.returncode, done.stderr.decode())
+    return taken
+
+
+def each_lap(measure: Callable[[int], Cost], short: int, long: int, number: int = 0) -> Cost:
+    """The cost of one lap: a long run less a short one; which of them goes first changes with the round."""
+    taken = {laps: measure(laps) for laps in ((short, long) if number % 2 else (long, short))}
+    between = long - short
+    return Cost(*((taken[long][part] - taken[short][part]) / between for part in range(2)))
+
+
+def interleaved(measures: Mapping[str, Callable[[int], Cost]], rounds: int = ROUNDS) -> dict[str, Cost]:
+    """The least cost of each, in rounds in which all take their turn; each is told the round's number."""
+    best = dict.fromkeys(measures, ENDLESS)
+    for number in range(rounds):
+        for name, measure in measures.items():
+            best[name] = least(best[name], measure(number))
+    return best
+
+
+def least(one: Cost, other: Cost) -> Cost:
+    """The lesser of each, as they need not come from the same round."""
+    return Cost(min(one.processor, other.processor), min(one.clock, other.clock))
+
+
+def ratio(ours: Cost, baseline: Cost) -> Ratio:
+    """How many times the baseline ours costs."""
+    return Ratio(ours.processor / baseline.processor, ours.clock / baseline.clock)
+
+
+def repository(work: Path, files: Mapping[str, str]) -> Path:
+    """A repository with one commit of these files, in which git packs nothing in the background."""
+    work.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text(text)
+    settings = ("user.name N", "user.email n@example.org", "gc.auto 0")
+    for words in ("init --quiet", *(f"config {setting}" for setting in settings), "add --all"):
+        subprocess.run(["git", *words.split()], cwd=work, check=True)
+    command = ["git", "commit", "--quiet", "--allow-empty", "--message=start"]
+    subprocess.run(command, cwd=work, check=True)
+    return work
+
+
+def script(path: Path, body: str) -> Path:
+    """An agent of a few lines of shell."""
+    path.write_text(f"#!/bin/sh\n{body}")
+    path.chmod(0o755)
+    return path
