@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -29,6 +30,9 @@ NEWS_SECONDS = 0.2
 """How often others check a run for news."""
 LOOK_SECONDS = 1.0
 """How often the driver checks the inbox: not every file system reports what others write."""
+PATIENCE_SECONDS = 2.0
+"""How long a sender waits for other senders before it leaves its command to them."""
+_PAUSE_SECONDS = 0.01
 
 
 class _LastReading:
@@ -119,13 +123,17 @@ class FolderRecord(RunFolder):
 
         Returns why it was refused, or None if somebody drives the run, who has to be sent the command.
         """
-        try:
-            with lock.hold_briefly(self.lock, run=self.id):
-                letter = self._letters.send(arrival)
-                self._take_all()
-                return self._letters.answer(letter)
-        except JournalLocked:
-            return None
+        until = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                with lock.hold_briefly(self.lock, run=self.id):
+                    letter = self._letters.send(arrival)
+                    self._take_all()
+                    return self._letters.answer(letter)
+            except JournalLocked:
+                if lock.owner(self.lock) is not None or time.monotonic() > until:
+                    return None
+            time.sleep(_PAUSE_SECONDS)  # noqa: TID251 - another sender has it for a moment; no loop to wait in
 
     def _take_all(self) -> None:
         journal = FileJournal(self.journal)
