@@ -118,12 +118,11 @@ async def start(
     ours = os.environ if sandbox is None or sandbox.engine else inherited(os.environ, sandbox)
     environ = {INSIDE: "1", **ours, **env}
     there = cwd if view is None else view.seen(cwd)
-    room = None if view is None else view.at
     line = CommandLine(words=[*argv])
     if sandbox is not None and sandbox.engine:
         line = contained(argv, sandbox, there, {INSIDE: "1", MARK: "", **env}, container_name(mark))
     elif sandbox is not None:
-        line = enclosed(argv, sandbox, there, environ, room)
+        line = enclosed(argv, sandbox, there, environ, None if view is None else view.at)
     command = line.words if view is None else entered(line.words, view, there)
     pipes = _Pipes.make(merge=merge)
     home = cgroup.make(mark, _limits(sandbox)) if fence else None
