@@ -1,14 +1,16 @@
 """Fifty runs at once in worktrees of one repository: whether all arrive, and whether each gets its share.
 
-Real git, real processes, one state directory. Each run's agent counts up by one in a file of the run's own,
-commits it, and its gate is green when the number is high enough. Baseline: the same runs one after another,
-a few of them. Bars: every run converges, with its own result on its own branch, and nothing of another's; the
-repository is sound, without a lock left behind, its index, HEAD and branches as they were; all are listed; a
-run of the crowd takes no more of the wall clock than 1.1 times a lonely one; and progress is fair: Jain's
-index of the runs' laps by second, which is 1 when all are equally fast and 1/50 when one has all, is at least
-0.9.
+Real git, real processes, one state directory. Each run's agent works for some hundredths of a second of the
+processor, counts up by one in a file of the run's own, commits it, and its gate is green when the number is
+high enough. Baseline: the same runs one after another, a few of them. Bars: every run converges, with its own
+result on its own branch, and nothing of another's; the repository is sound, without a lock left behind, its
+index, HEAD and branches as they were; all are listed; a run of the crowd takes no more of the wall clock than
+1.1 times a lonely one; and progress is fair: Jain's index of the runs' laps by second, which is 1 when all
+are equally fast and 1/50 when one has all, is at least 0.9.
 
-`python bench/crowd.py [RUNS]`
+Left out: agents that wait for a model, which leave the processor to the others.
+
+`python -m bench.crowd [RUNS]`
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ PATIENCE = 600.0
 AGENT = f"""\
 #!/bin/sh
 number=$(cat "$FILE" 2> /dev/null || echo 0)
-sleep 0.2
+work=0; while test $work -lt 20000; do work=$((work + 1)); done
 echo $((number + 1)) > "$FILE"
 if test $((number + 1)) -eq {ENOUGH}; then
     git add --all

@@ -1,9 +1,10 @@
 """How the driver's memory grows with its laps, against what it has after the first ones.
 
 Twice: 1,000 laps of scripted parts with the real runner and a real journal; and 200 laps of a real
-`untilgreen run` with an agent that does nothing, watched from outside. Baseline: the resident memory of the
-same process after lap 20, when all code is loaded. Bar: less than 20 MB more at lap 1,000; the shorter run's
-growth counts as much for each lap.
+`untilgreen run` with an agent that writes a file and prints 100 lines in every turn, watched from outside.
+Baseline: the resident memory of the same process after lap 20, when all code is loaded. Bar: less than 20 MB
+more at lap 1,000; the shorter run's growth counts as much for each lap. Left out: findings
+(bench/findings.py) and long outputs (bench/outputs.py).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import anyio
 import msgspec
 import psutil
 
+from bench._measure import repository, script
 from untilgreen import Fixed, Limits
 from untilgreen.core.values.events import Decided, Event, RunStarted
 from untilgreen.core.values.state import RunState
@@ -71,9 +73,8 @@ async def scripted(path: Path) -> dict[int, int]:
 
 def real(folder: Path) -> dict[int, int]:
     """The resident bytes of a driver after each lap, as seen when it says that the lap is over."""
-    work = folder / "work"
-    work.mkdir()
-    subprocess.run(["git", "init", "--quiet"], cwd=work, check=True)
+    work = repository(folder / "work", {"file.txt": "1\n"})
+    agent = script(folder / "agent.sh", "date +%N > file.txt\nseq 100\n")
     laps = REAL_LAPS + WARM  # the driver still lives when the lap that counts is over
     settings = (f"strategy={{use='fixed', iterations={laps}}}", f"limits.iterations={laps}")
     command = [
@@ -84,7 +85,7 @@ def real(folder: Path) -> dict[int, int]:
             "run",
             "Nothing.",
             "--agent",
-            "cmd:true",
+            f"cmd:{agent}",
             "--gate",
             "echo $$; exit 1",
         ),
