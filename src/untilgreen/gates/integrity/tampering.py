@@ -17,6 +17,7 @@ from untilgreen.gates.integrity.protected.cmake_tests import declares_tests, swa
 from untilgreen.gates.integrity.protected.derivation import derive
 from untilgreen.gates.integrity.protected.mixed_files import Swap, is_mixed, swap
 from untilgreen.gates.integrity.protected.protection import Protection
+from untilgreen.gates.integrity.protected.python_doctests import may_have_examples, swap_docstrings
 from untilgreen.gates.integrity.protected.runner_checks import may_check, swap_runner_checks
 from untilgreen.gates.integrity.protected.rust_inline_tests import has_tests_inside, swap_inline
 from untilgreen.gates.integrity.protected.suppressions import may_suppress, swap_suppressions
@@ -90,9 +91,11 @@ async def find_tampering(
         known=frozenset(roles),
         judged=any(_judged_something(verdict) for verdict in context.baseline.values()),
     )
-    names = _names_of_tests([path for path, role in roles.items() if role == "test"], context.baseline)
+    tests = [path for path, role in roles.items() if role == "test"]
+    names = _names_of_tests(tests, context.baseline, derived.examples)
+    parts = partial(_of_product, names, doctests=bool(derived.examples))
     for change in changes:
-        found = await _with(found, change, trees, context.snapshot, protection, names)
+        found = await _with(found, change, trees, context.snapshot, protection, parts)
     if any(posixpath.basename(change.path) == ".gitignore" for change in changes):
         found = await _with_hidden(found, trees, protection)
     return found
@@ -104,14 +107,14 @@ async def _with(  # noqa: PLR0917 - one change, and what it is judged by
     trees: Trees,
     snapshot: str,
     protection: Protection,
-    names: frozenset[str],
+    parts_of: Callable[[str], list[Swapping]],
 ) -> Tampering:
     path = change.path
     role = protection.role(path)
     if is_mixed(path) and role not in ("test", "fixed") and not protection.lets_through(path):
         return await _with_parts(found, change, trees, snapshot, partial(swap, path))
     if role is None and not protection.lets_through(path):
-        parts = _of_product(path, names)
+        parts = parts_of(path)
         return (
             await _with_parts(found, change, trees, snapshot, partial(_swap_all, parts)) if parts else found
         )
@@ -122,10 +125,11 @@ async def _with(  # noqa: PLR0917 - one change, and what it is judged by
     return replace(found, touched=(*found.touched, Touched(path=path, status=change.status)))
 
 
-def _of_product(path: str, names: frozenset[str]) -> list[Swapping]:
+def _of_product(names: frozenset[str], path: str, *, doctests: bool) -> list[Swapping]:
     """What of a file of the product may decide what a gate says."""
     parts: list[Swapping] = [swap_inline] if has_tests_inside(path) else []
     parts += [swap_cmake] if declares_tests(path) else []
+    parts += [swap_docstrings] if doctests and may_have_examples(path) else []
     parts += [partial(swap_suppressions, path)] if may_suppress(path) else []
     return parts + ([partial(swap_runner_checks, path, names)] if may_check(path) else [])
 
@@ -146,14 +150,20 @@ def _swap_all(parts: Sequence[Swapping], original: bytes | None, current: bytes 
     return Swap(keys, swapped[-1].content, only_new=all(each.only_new for each in swapped))
 
 
-def _names_of_tests(tests: Sequence[str], baseline: Mapping[str, Verdict]) -> frozenset[str]:
-    """What files of tests and failed tests are called: product code has no reason to look for them."""
+def _names_of_tests(
+    tests: Sequence[str], baseline: Mapping[str, Verdict], examples: frozenset[str]
+) -> frozenset[str]:
+    """What files of tests and failed tests are called: product code has no reason to look for them.
+
+    An example is called after the product's own function.
+    """
     files = {posixpath.basename(path).split(".")[0] for path in tests}
     failed = {
         word
         for verdict in baseline.values()
         if any(tool.total for tool in verdict.tools)
         for finding in verdict.findings
+        if finding.id not in examples
         for word in re.findall(r"[\w-]+", re.split(r"::|[. ]", finding.id)[-1])
     }
     return frozenset(word for word in files | failed if len(word) > _SHORT)

@@ -9,6 +9,7 @@ loaded_files       The files that a tool's configuration loads into every test r
 mixed_files        Files that hold both configuration and product, such as pyproject.toml: put back in part.
 go_helpers         Packages of Go that only tests import.
 rust_inline_tests  Test modules in the code they test, as in Rust: the module is put back, not the file.
+python_doctests    Examples in docstrings, which doctest runs: the docstring is put back, not the file.
 suppressions       Comments that tell a tool to look away: new ones are taken out of the copy.
 runner_checks      Code that checks whether it is being tested: in the copy it finds no runner and no test.
 cmake_tests        Tests as CMake declares them: the commands are put back, not the file.

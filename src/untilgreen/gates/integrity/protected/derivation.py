@@ -18,6 +18,7 @@ from untilgreen.gates.integrity.protected.loaded_files import files_loaded_by, p
 from untilgreen.gates.integrity.protected.mixed_files import is_mixed
 from untilgreen.gates.integrity.protected.patterns import RUN_BY
 from untilgreen.gates.integrity.protected.protection import is_configuration
+from untilgreen.gates.integrity.protected.python_doctests import is_example
 from untilgreen.gates.integrity.trees import Trees
 from untilgreen.regex import regex
 
@@ -33,6 +34,8 @@ class Derived(NamedTuple):
     """Files that the gates run, and what those run and load in turn."""
     tests: tuple[str, ...]
     """Patterns and paths of tests."""
+    examples: frozenset[str] = frozenset()
+    """Ids of failed tests that are examples in docstrings of the product."""
 
 
 async def derive(  # noqa: PLR0917 - everything that is known before the first lap
@@ -44,7 +47,13 @@ async def derive(  # noqa: PLR0917 - everything that is known before the first l
     baseline: Mapping[str, Verdict],
 ) -> Derived:
     """Read what the untouched tree says about its own tests."""
-    tests = {path for verdict in baseline.values() for path in _named_by(verdict, files, below)}
+    tests: set[str] = set()
+    examples: set[str] = set()
+    for test, path in [each for verdict in baseline.values() for each in _named_by(verdict, files, below)]:
+        if is_example(path, await _text(trees, original, path), test):
+            examples.add(test)
+        else:
+            tests.add(path)
     loaded: set[str] = set()
     for path in files:
         if is_mixed(path) or is_configuration(path):
@@ -62,7 +71,8 @@ async def derive(  # noqa: PLR0917 - everything that is known before the first l
         f"{path}/*" for path in loaded if _OF_TESTS.search(posixpath.basename(path)) and path not in files
     }
     scripts = await _followed(trees, original, files, below, loaded)
-    return Derived(scripts | {path for path in loaded if _is_read_first(path, files)}, tuple(sorted(tests)))
+    scripts |= {path for path in loaded if _is_read_first(path, files)}
+    return Derived(scripts, tuple(sorted(tests)), frozenset(examples))
 
 
 def _is_read_first(path: str, files: frozenset[str]) -> bool:
@@ -104,8 +114,11 @@ def commands_of(options: object) -> list[str]:
             return []
 
 
-def _named_by(verdict: Verdict, files: frozenset[str], below: str) -> Iterator[str]:
-    """Files that a test runner's own ids name; findings of linters and other checks are about the work."""
+def _named_by(verdict: Verdict, files: frozenset[str], below: str) -> Iterator[tuple[str, str]]:
+    """Files that a test runner's own ids name, each behind its id.
+
+    Findings of linters and other checks are about the work.
+    """
     if not any(tool.total for tool in verdict.tools):
         return
     for finding in verdict.findings:
@@ -114,7 +127,7 @@ def _named_by(verdict: Verdict, files: frozenset[str], below: str) -> Iterator[s
         for name in _candidates(finding):
             path = posixpath.normpath(f"{below}{name}")
             if path in files:
-                yield path
+                yield finding.id, path
 
 
 def _candidates(finding: Finding) -> Iterator[str]:
