@@ -6,7 +6,9 @@ position in the script are kept in `SCRIPT.sessions`, so a later process continu
 
     {"say": "text"}                   a piece of a message; `"message": "m2"` begins another
     {"write": "a.txt", "content": ""} asks for permission to edit, and writes if granted
-    {"run": "pytest -q"}              asks for permission to execute, and runs it if granted
+    {"run": "pytest -q"}              asks for permission to execute, and runs it if granted; both take
+                                      `"as": {"kind": "other", "title": "shell"}`, for another call
+    {"refused": "curl x", "why": ""}  a command that its own rules refused, without asking
     {"usage": {"inputTokens": 5}}     the usage of the finished prompt
     {"cost": 0.25}                    the session's cost so far
     {"fail": {"code": -32000, "message": "Authentication required"}}    an error instead of an answer
@@ -15,6 +17,7 @@ position in the script are kept in `SCRIPT.sessions`, so a later process continu
     {"raw": "text"}                   this line as it is; `"newline": false` without an end
     {"call": "fs/write_text_file"}    asks the client for something else
     {"child": "sleep 60"}             starts a command in the background
+    {"modeless": true}                its session modes can't be set
     {"hang": true} {"die": 3} {"deaf": true}                            silence, death, deaf to signals
 """
 
@@ -83,6 +86,12 @@ class ScriptedAcpAgent:
         else:
             self._send({"id": message["id"], "error": {"code": -32002, "message": "no such session"}})
 
+    def _session_set_mode(self, message: Message) -> None:
+        if any("modeless" in act for acts in self.acts for act in acts):
+            self._unknown(message)
+        else:
+            self._answer(message, {})
+
     def _session_prompt(self, message: Message) -> None:
         acts = self.acts[min(self.played, len(self.acts) - 1)]
         self.played += 1
@@ -119,12 +128,16 @@ class ScriptedAcpAgent:
                 "title": f"Write {act['write']}",
                 "locations": [{"path": act["write"]}],
             }
-            if self._permitted(session, call):
+            if self._permitted(session, call | act.get("as", {})):
                 Path(act["write"]).write_text(act["content"])
         elif "run" in act:
             call = {"kind": "execute", "title": f"`{act['run']}`", "rawInput": {"command": act["run"]}}
-            if self._permitted(session, call):
+            if self._permitted(session, call | act.get("as", {})):
                 subprocess.Popen(act["run"], shell=True, stdout=subprocess.DEVNULL).wait()
+        elif "refused" in act:
+            why = [{"type": "content", "content": {"type": "text", "text": act["why"]}}]
+            call = {"toolCallId": "r1", "kind": "execute", "title": act["refused"], "status": "failed"}
+            self._update(session, "tool_call_update", {**call, "content": why})
         elif "call" in act:
             self._request(act["call"], {"sessionId": session})
         elif "raw" in act:

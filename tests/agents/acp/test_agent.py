@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -111,6 +112,62 @@ async def test_a_file_outside_the_workspace_may_not_be_edited(played: Played, tm
 
     assert len(reply.denied) == 3
     assert not (tmp_path / "out.txt").exists()
+
+
+def named(played: Played, name: str, monkeypatch: pytest.MonkeyPatch) -> Acp:
+    """The scripted agent under the name of a known one."""
+    words = shlex.join([sys.executable, "-m", "untilgreen.testing.acp_agent", str(played.script)])
+    program = played.script.with_name(name)
+    program.write_text(f"#!/bin/sh\nexec {words}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    return Acp(name)
+
+
+async def test_goose_is_made_to_ask_and_its_tools_are_known_by_their_names(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goose = named(played, "goose", monkeypatch)
+    shell, write = {"kind": "other", "title": "shell"}, {"kind": "other", "title": "write"}
+    acts = [
+        {"run": "touch gate.txt", "as": shell},
+        {"run": "touch other.txt", "as": shell},
+        {"write": "a.txt", "content": "", "as": write},
+        {"run": "touch third.txt", "as": {"kind": "other", "title": "unheard_of"}},
+        {"say": "ok"},
+    ]
+    played.script.write_text(json.dumps([acts]))
+
+    reply = await goose.work(Brief(lap=1, text="Go.", commands=("touch gate.txt",)), played.context())
+
+    assert sorted(each.name for each in played.root.iterdir()) == ["a.txt", "gate.txt"]
+    assert (reply.denied, reply.error) == (("touch other.txt", "unheard_of"), None)
+    (asked,) = played.heard("session/set_mode")
+    assert asked["params"]["modeId"] == "approve"
+
+
+async def test_an_agent_that_can_not_be_made_to_ask_does_not_work(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goose = named(played, "goose", monkeypatch)
+    played.script.write_text(json.dumps([[{"modeless": True}, {"run": "touch other.txt"}]]))
+
+    reply = await goose.work(BRIEF, played.context())
+
+    assert (reply.error, played.heard("session/prompt")) == ("crash", [])
+
+
+async def test_what_rules_refuse_without_asking_is_named(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opencode = named(played, "opencode", monkeypatch)
+    why = "The user has specified a rule which prevents you from using this specific tool call."
+    acts = [{"refused": "curl x", "why": why}, {"refused": "make", "why": "exit code 2"}, {"say": "ok"}]
+    played.script.write_text(json.dumps([acts]))
+
+    reply = await opencode.work(BRIEF, played.context())
+
+    assert reply.denied == ("curl x",)
 
 
 async def test_with_all_permissions_everything_may_run(played: Played) -> None:

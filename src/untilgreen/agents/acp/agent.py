@@ -14,9 +14,9 @@ from untilgreen.agents.kit.run_cli import split_command
 from untilgreen.agents.kit.take_turn import About, CommandLine, Listeners, take_turn
 from untilgreen.agents.kit.turn import Turn
 from untilgreen.core.briefing.brief import Brief
-from untilgreen.core.values.model import Permissions, Reply
+from untilgreen.core.values.model import Reply
 from untilgreen.core.values.option_checks import about
-from untilgreen.errors import AgentUnavailable, ConfigError
+from untilgreen.errors import ConfigError
 from untilgreen.ports import TurnContext
 
 _ANY = About(
@@ -55,7 +55,8 @@ class Acp:
         if self.known is None:
             return _ANY
         about: About = import_module(f"untilgreen.agents.{self.known.native}").ABOUT
-        about = replace(about, flags=())
+        fenced = _ANY.fenced if self.known.gates_mode else about.fenced
+        about = replace(about, flags=(), permit=_ANY.permit, fenced=fenced)
         return replace(about, install=self.known.install) if self.known.install else about
 
     @property
@@ -65,19 +66,10 @@ class Acp:
 
     async def ready(self, conditions: Conditions) -> None:
         """Look for the program; its login shows in the first turn."""
-        self._require(conditions.permissions)
         check_installed(self.about, self.argv[0], conditions)
-
-    def _require(self, permissions: Permissions) -> None:
-        if self.known is not None and not self.known.asks and permissions != "all":
-            raise AgentUnavailable(
-                f"{self.command} runs commands without asking and can't be limited to the gates' commands. "
-                "Use permissions = 'all', best in a sandbox, or choose another agent."
-            )
 
     async def work(self, brief: Brief, context: TurnContext) -> Reply:
         """Take one turn; each turn starts the program and loads its session again."""
-        self._require(brief.permissions)
         turn = _AcpTurn(self, str(context.root))
         return await take_turn(self.about, turn.command, brief, context, Listeners(event=turn.hear))
 

@@ -96,17 +96,18 @@ class Conversation:
             begin(result, turn)
 
     def _opened(self, result: JsonObject, turn: Turn) -> None:
-        """The session is open: ask for full access if the run allows it, then send the prompt."""
+        """The session is open: choose the mode that the run's permissions ask for, then send the prompt."""
         self._replaying = False
         self._session = result.text("sessionId") or self._brief.session
         turn.session = self._session
-        known = self._known
-        full = self._brief.permissions == "all" and known is not None
+        known = self._known or KnownAgent(argv=(), native="")
+        full = self._brief.permissions == "all"
+        mode = known.all_mode if full else known.gates_mode
         modes = [each.text("id") for each in result.parts("modes", "availableModes")]
-        if full and known is not None and known.all_mode in modes:
-            params = {"sessionId": self._session, "modeId": known.all_mode}
-            self._ask("session/set_mode", params, self._prompt, self._prompt)
-        elif full and known is not None and known.all_option:
+        if mode and (mode in modes or not full):
+            params = {"sessionId": self._session, "modeId": mode}
+            self._ask("session/set_mode", params, self._prompt, self._prompt if full else None)
+        elif full and known.all_option:
             option, value = known.all_option
             params = {"sessionId": self._session, "configId": option, "value": value}
             self._ask("session/set_config_option", params, self._prompt, self._prompt)
@@ -147,8 +148,11 @@ class Conversation:
                 kind, title = update.text("kind") or "other", update.text("title")
                 self._kinds[update.text("toolCallId")] = kind
                 turn.acts(_shown_as(kind), title)
-            case "tool_call_update" if update.text("kind"):
-                self._kinds[update.text("toolCallId")] = update.text("kind")
+            case "tool_call_update":
+                if kind := update.text("kind"):
+                    self._kinds[update.text("toolCallId")] = kind
+                if update.text("status") == "failed" and self._was_refused(update):
+                    turn.deny(update.text("title")[:200])
             case "usage_update":
                 amount = update.number("cost", "amount")
                 self._cost = self._cost if amount is None else amount
@@ -156,6 +160,10 @@ class Conversation:
                 if failure := update.part("_meta", "jetbrains", "air", "sessionFailure"):
                     self._failure = failure
                     turn.show("retry", failure.text("title"))
+
+    def _was_refused(self, update: JsonObject) -> bool:
+        said = " ".join(each.text("content", "text") for each in update.parts("content"))
+        return bool(self._known and self._known.refused and re.search(self._known.refused, said))
 
     def _says(self, update: JsonObject, turn: Turn) -> None:
         used = update.part("_meta", "usage")
@@ -178,8 +186,10 @@ class Conversation:
             self._send({"id": number, "error": {"code": METHOD_NOT_FOUND, "message": "not offered"}})
             return
         call = message.part("params", "toolCall")
-        kind = call.text("kind") or self._kinds.get(call.text("toolCallId"), "other")
         title = call.text("title")
+        kind = call.text("kind") or self._kinds.get(call.text("toolCallId"), "other")
+        if kind == "other" and self._known is not None:
+            kind = self._known.tools.get(title, kind)
         if call.text("toolCallId") not in self._kinds:
             turn.acts(_shown_as(kind), title)
         granted = self._brief.permissions == "all" or allowed(call, kind, self._commands, turn.context.root)

@@ -28,8 +28,12 @@ class KnownAgent:
     """The configuration option that does the same."""
     model_env: str = ""
     """The variable that names the model, where the protocol can't."""
-    asks: bool = True
-    """Whether it asks before it runs commands; one that never asks can't be kept to the gates."""
+    gates_mode: str = ""
+    """The session mode in which it asks before each call, where it does not by default."""
+    refused: str = ""
+    """A pattern of what a call says that its own rules, which we set, refused without asking us."""
+    tools: Mapping[str, str] = field(default_factory=dict)
+    """The kinds of its tools by their titles, where it calls every kind "other"."""
 
 
 KNOWN: Mapping[str, KnownAgent] = {
@@ -52,6 +56,7 @@ KNOWN: Mapping[str, KnownAgent] = {
         native="opencode",
         counts="request",
         env={"OPENCODE_DISABLE_AUTOUPDATE": "1"},
+        refused=r"rule which prevents|rejected permission",
     ),
     "gemini": KnownAgent(
         argv=("gemini", "--acp"),
@@ -73,9 +78,10 @@ KNOWN: Mapping[str, KnownAgent] = {
         argv=("goose", "acp"),
         native="goose",
         counts="request",
-        env={"GOOSE_MODE": "auto"},
+        all_mode="auto",
+        gates_mode="approve",
+        tools={"write": "edit", "edit": "edit", "shell": "execute", "tree": "read", "read_image": "read"},
         model_env="GOOSE_MODEL",
-        asks=False,
     ),
     "copilot": KnownAgent(
         argv=("copilot", "--acp"),
