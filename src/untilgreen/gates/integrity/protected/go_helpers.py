@@ -38,3 +38,5 @@ def _packages(files: Collection[str], modules: Mapping[str, str]) -> Iterator[tu
         inner = [each for each in folders if each != root and (not root or each.startswith(f"{root}/"))]
         for name in _MODULE.findall(text)[:1]:
             yield from ((f"{name}/{posixpath.relpath(folder, root or '.')}", folder) for folder in inner)
+            if root:  # a module of its own beside the product, as `replace` names it
+                yield name, root

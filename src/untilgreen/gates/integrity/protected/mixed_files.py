@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import posixpath
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from untilgreen.config.sources import safe_toml
+from untilgreen.regex import regex
 
 if TYPE_CHECKING:  # few repositories have such a file
     from configparser import RawConfigParser
@@ -36,8 +38,14 @@ _OF_NODE = (
 )
 _OF_CARGO: tuple[Key, ...] = (
     *(("lints",), ("profile",), ("test",), ("bench",), ("workspace", "lints"), ("package", "autotests")),
-    *(("lib", "test"), ("lib", "doctest"), ("lib", "harness")),
+    *(("lib", "test"), ("lib", "doctest"), ("lib", "harness"), ("lib", "path"), ("patch",), ("replace",)),
 )
+_OF_PYPROJECT: tuple[Key, ...] = (
+    *(("project", "entry-points", "pytest11"), ("tool", "poetry", "plugins", "pytest11")),
+    *(("tool", "hatch", "envs"), ("tool", "pdm", "scripts")),
+)
+"""What runs or is loaded into tests, among what is packaged."""
+_OF_GO = regex(r"^(replace|exclude|godebug)[ \t]*(?:\(([^)]*)\)|([^\n(]+))[ \t]*\n?", re.MULTILINE)
 
 
 class Kind(NamedTuple):
@@ -118,9 +126,10 @@ def _put(table: Table, key: Key, value: Any) -> None:
 
 def _pyproject(table: Table) -> dict[Key, Any]:
     tools = table.get("tool")
-    if not isinstance(tools, dict):
-        return {}
-    return {("tool", name): value for name, value in tools.items() if name not in _PACKAGING}
+    owned = _at(table, _OF_PYPROJECT)
+    if isinstance(tools, dict):
+        owned |= {("tool", name): value for name, value in tools.items() if name not in _PACKAGING}
+    return owned
 
 
 def _package(table: Table) -> dict[Key, Any]:
@@ -136,8 +145,31 @@ def _setup(table: Table) -> dict[Key, Any]:
 
 
 def _cargo(table: Table) -> dict[Key, Any]:
+    return _at(table, _OF_CARGO)
+
+
+def _go(table: Table) -> dict[Key, Any]:
+    return {(name,): value for name, value in table.items() if name != "rest"}
+
+
+def _read_go(text: str) -> Table:
+    """The directives that choose other code than a module names, each with its lines; and the rest."""
+    table: Table = {"rest": _OF_GO.sub("", text)}
+    for name, several, one in _OF_GO.findall(text):
+        lines = [line.partition("//")[0].strip() for line in (several or one).splitlines()]
+        table[name] = sorted({*table.get(name, ()), *filter(None, lines)})
+    return table
+
+
+def _write_go(table: Table) -> str:
+    lines = [f"{name} {line}\n" for name, several in table.items() if name != "rest" for line in several]
+    return "\n".join([table["rest"], "".join(lines)])
+
+
+def _at(table: Table, keys: Iterable[Key]) -> dict[Key, Any]:
+    """What a table has at these places."""
     owned: dict[Key, Any] = {}
-    for key in _OF_CARGO:
+    for key in keys:
         value: Any = table
         for part in key:
             value = value.get(part) if isinstance(value, dict) else None
@@ -185,4 +217,5 @@ KINDS: dict[str, Kind] = {
     "Cargo.toml": Kind(safe_toml.loads, _write_toml, _cargo),
     "package.json": Kind(json.loads, json.dumps, _package),
     "setup.cfg": Kind(_read_ini, _write_ini, _setup),
+    "go.mod": Kind(_read_go, _write_go, _go),
 }

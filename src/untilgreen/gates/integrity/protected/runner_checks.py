@@ -83,7 +83,7 @@ def swap_runner_checks(
         bare = line
         if line.rstrip("\r\n") not in before:
             bare = _blinded(line, names, looks=looks, reads=reads, shell=shell)
-            bare = _one_way(bare, following) if two_ways else bare
+        bare = _one_way(bare, following) if two_ways else bare
         if bare != line:
             found.append(line.strip()[:80])
         blinded.append(bare)
