@@ -82,7 +82,15 @@ async def find_tampering(
         return Tampering(original=original)
     files = frozenset(await trees.files(original))
     derived = await derive(trees, original, files, protection.below, gates, context.baseline)
-    protection = replace(protection, scripts=derived.scripts, tests=derived.tests, files=files)
+    protection = replace(
+        protection,
+        scripts=derived.scripts,
+        tests=derived.tests,
+        plugins=derived.plugins,
+        programs=derived.programs,
+        files=files,
+        top=str(await trees.top()),
+    )
     targets = await _link_targets(trees, original, protection)
     protection = replace(protection, tests=(*derived.tests, *targets))
     roles = {path: role for path in files if (role := protection.role(path))}

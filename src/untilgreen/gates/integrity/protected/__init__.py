@@ -5,6 +5,7 @@ patterns           The file names that are always protected, by language and too
 derivation         What gates read, derived from commands, configuration and the baseline's own results.
 executed_files     The files that a gate's command runs: changing one changes the gate.
 followed_files     What such a file leads to: other scripts, a Makefile's rules, commands of package.json.
+installed_plugins  The modules of pytest's installed plugins, which a new file must not stand in for.
 loaded_files       The files that a tool's configuration loads into every test run: plugins, setup files.
 mixed_files        Files that hold both configuration and product, such as pyproject.toml: put back in part.
 go_helpers         Packages of Go that only tests import.

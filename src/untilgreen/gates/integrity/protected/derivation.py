@@ -10,10 +10,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from anyio import to_thread
+
 from untilgreen.core.values.model import Finding, GateSpec, Verdict
-from untilgreen.gates.integrity.protected.executed_files import files_run_by
-from untilgreen.gates.integrity.protected.followed_files import files_named_in
+from untilgreen.gates.integrity.protected.executed_files import files_run_by, folders_of_programs
+from untilgreen.gates.integrity.protected.followed_files import files_named_in, files_read_if_there
 from untilgreen.gates.integrity.protected.go_helpers import IMPORTS, helpers_of_tests
+from untilgreen.gates.integrity.protected.installed_plugins import modules_of_plugins
 from untilgreen.gates.integrity.protected.loaded_files import files_loaded_by, patterns_of_tests
 from untilgreen.gates.integrity.protected.mixed_files import is_mixed
 from untilgreen.gates.integrity.protected.patterns import RUN_BY
@@ -24,6 +27,8 @@ from untilgreen.regex import regex
 
 _DEEPEST = 5
 _LONGEST_TEXT = 200_000
+_IMPORTED = regex(r"^[ \t]*(?:from|import)[ \t]+\.{0,3}([A-Za-z_][\w.]*)", re.MULTILINE)
+_HOOK = regex(r"\bdef pytest_\w+\(|\bpytest\.(?:fixture|hookimpl)\b|\bpytest_plugins\b")
 _OF_TESTS = regex(r"test|spec|check|^t$|e2e|verif", re.IGNORECASE)
 
 
@@ -36,6 +41,10 @@ class Derived(NamedTuple):
     """Patterns and paths of tests."""
     examples: frozenset[str] = frozenset()
     """Ids of failed tests that are examples in docstrings of the product."""
+    plugins: frozenset[str] = frozenset()
+    """Modules that the installed plugins of a test runner are loaded from."""
+    programs: frozenset[str] = frozenset()
+    """Directories of the tree in which a check looks for programs."""
 
 
 async def derive(  # noqa: PLR0917 - everything that is known before the first lap
@@ -59,20 +68,48 @@ async def derive(  # noqa: PLR0917 - everything that is known before the first l
         if is_mixed(path) or is_configuration(path):
             text = await _text(trees, original, path)
             loaded |= files_loaded_by(path, text, files)
+            loaded |= await _hooks_of(trees, original, path, text, files)
             tests |= set(patterns_of_tests(path, text))
     if any(path.endswith("_test.go") for path in files):
         modules = [path for path in files if posixpath.basename(path) == "go.mod"]
         texts = {path: await _text(trees, original, path) for path in modules}
         tests |= helpers_of_tests(files, texts, await trees.lines(original, IMPORTS, "*.go"))
-    for gate in gates:
-        for command in commands_of(gate.options):
-            loaded |= files_run_by(command, posixpath.join(below, str(gate.options.get("cwd") or "")))
+    programs: set[str] = set()
+    commands = [
+        (command, posixpath.join(below, str(gate.options.get("cwd") or "")))
+        for gate in gates
+        for command in commands_of(gate.options)
+    ]
+    for command, cwd in commands:
+        loaded |= files_run_by(command, cwd)
+        programs |= folders_of_programs(command, cwd)
     tests |= {
         f"{path}/*" for path in loaded if _OF_TESTS.search(posixpath.basename(path)) and path not in files
     }
-    scripts = await _followed(trees, original, files, below, loaded)
+    scripts = set(await _followed(trees, original, files, below, loaded))
+    for path in sorted(scripts):
+        text = await _text(trees, original, path)
+        scripts |= files_read_if_there(path, text, below) - files
+        programs |= folders_of_programs(text, below)
     scripts |= {path for path in loaded if _is_read_first(path, files)}
-    return Derived(scripts, tuple(sorted(tests)), frozenset(examples))
+    plugins = await to_thread.run_sync(modules_of_plugins, [command for command, _ in commands])
+    return Derived(
+        frozenset(scripts), tuple(sorted(tests)), frozenset(examples), plugins, frozenset(programs)
+    )
+
+
+async def _hooks_of(trees: Trees, original: str, path: str, text: str, files: frozenset[str]) -> set[str]:
+    """Modules that a conftest imports its hooks or fixtures from."""
+    found: set[str] = set()
+    if posixpath.basename(path) != "conftest.py":
+        return found
+    for module in _IMPORTED.findall(text):
+        for name in (f"{module.replace('.', '/')}.py", f"{module.replace('.', '/')}/__init__.py"):
+            for place in ("", posixpath.dirname(path)):
+                file = posixpath.normpath(posixpath.join(place, name))
+                if file in files and _HOOK.search(await _text(trees, original, file)):
+                    found.add(file)
+    return found
 
 
 def _is_read_first(path: str, files: frozenset[str]) -> bool:

@@ -12,6 +12,8 @@ from untilgreen.gates.integrity.protected.patterns import INTERPRETERS, RUN_BY, 
 from untilgreen.regex import regex
 
 _ASSIGNMENT = regex(r"[A-Za-z_]\w*=")
+_PATH = regex(r"\bPATH=(\S{1,2000})")
+_HERE = regex(r"^(?:\$\{?PWD\}?|\$\(pwd\)|`pwd`)/?")
 _ENDS = regex(r"[;&|()<>\n]+")
 _SUBSTITUTED = regex(r"\$\(([^()]{1,2000})\)|`([^`]{1,2000})`")
 _ARITHMETIC = regex(r"\$\(\([^()]{1,2000}\)\)")
@@ -43,6 +45,11 @@ _INTERPRETER = regex(INTERPRETERS)
 _RUNNER = regex(RUNNERS)
 _PACKAGE_SCRIPTS = frozenset({"npm", "yarn", "pnpm", "bun"})
 _DIRECTORY = frozenset({"-C", "--directory", "--prefix", "--cwd"})
+_SETS = regex(
+    r"--?(?:[\w-]*(?:config|rcfile|rc-file|nycrc|settings|setup|require|import|loader|plugin|env-?file|tsconfig|"
+    r"project|preset|reporter|environment|rulesdir|ignore-path|baseline)[\w-]*|c|f|file)"
+)
+"""Options that name a file which says what a tool does, or which it loads."""
 _LONGEST = 20_000
 """Characters; the lexer takes time squared for a long word, and real commands are shorter."""
 
@@ -55,9 +62,19 @@ def files_run_by(command: str, cwd: str = "") -> set[str]:
         if words[0] == "cd" and len(words) > 1:
             places.append(posixpath.join(places[-1], words[1]))
             continue
-        for name in _named(words):
+        for name in (*_named(words), *_set_by(words)):
             found |= {posixpath.normpath(posixpath.join(place, name)) for place in places}
     return found
+
+
+def folders_of_programs(command: str, cwd: str = "") -> set[str]:
+    """Directories of the tree that the command looks for programs in."""
+    return {
+        posixpath.normpath(posixpath.join(cwd, _HERE.sub("", place) or "."))
+        for path in _PATH.findall(command[:_LONGEST])
+        for place in path.strip("\"'").split(":")
+        if not place.startswith("/") and "$PATH" not in place and "${PATH" not in place
+    }
 
 
 def without_substitutions(command: str) -> str:
@@ -81,6 +98,9 @@ def _simple_commands(command: str) -> Iterator[list[str]]:
         if not _ENDS.fullmatch(token):
             words.append(token)
             continue
+        for assigned in words:
+            if _ASSIGNMENT.match(assigned):
+                yield [assigned, *assigned.partition("=")[2].split()]
         if inner_words := _bare(words):
             yield inner_words
         words = []
@@ -133,6 +153,17 @@ def _named(words: list[str]) -> Iterator[str]:
         yield from _run_by_shell(rest)
     elif _INTERPRETER.fullmatch(name):
         yield from _interpreted(rest)
+
+
+def _set_by(words: list[str]) -> Iterator[str]:
+    """Files that options name, for any program, also among the options that a variable holds."""
+    for before, word in pairwise(words):
+        option, equals, value = word.partition("=")
+        after_option = not word.startswith("-") and _SETS.fullmatch(before)
+        if equals and _SETS.fullmatch(option):
+            yield value
+        elif after_option or (_ASSIGNMENT.match(before) and ("/" in word or "." in word)):
+            yield word
 
 
 def _read_by(name: str, rest: Sequence[str]) -> Iterator[str]:

@@ -19,6 +19,11 @@ _IMPORT = regex(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w., \t
 _REQUIRE = regex(r"""(?:require\(|from|import)[ \t]*\(?["'](\.{1,2}/[^"']+)["']""")
 _PLACE = regex(r"""\$(?:\w+|\{[^{}]*\}|\((?:[^()]|\([^()]*\))*\))(?=["']?/)""")
 """A directory that only the shell knows, as in `$HERE/lint.sh`: the script's own, or the one gates run in."""
+_OPTIONAL = regex(r"^[-s]include[ \t]+([^\n#]+)", re.MULTILINE)
+_RULE = regex(r"^([\w./-]+(?:[ \t]+[\w./-]+){0,20})[ \t]*:(?!=)[^\n=]*(?:\n\t|;)", re.MULTILINE)
+_SOURCED = regex(
+    r"(?:^|[;&|({]|\bthen\b|\bdo\b|\belse\b)[ \t]*(?:\.|source)[ \t]+[\"']?([\w./-]+)", re.MULTILINE
+)
 _OF_A_CHECK = regex(r"check|lint|test|verif|valid|assert|expect", re.IGNORECASE)
 _SCRIPT_ENDINGS = (".js", ".cjs", ".mjs", ".ts")
 
@@ -37,6 +42,20 @@ def files_named_in(path: str, text: str, below: str) -> set[str]:
         return set(_requires(text, folder, below.rstrip("/")))
     if ending in (".sh", ".bash", "") or text.startswith("#!"):
         return _of_shell(text, folder, below.rstrip("/"))
+    return set()
+
+
+def files_read_if_there(path: str, text: str, below: str) -> set[str]:
+    """Paths that this file reads or makes only where they are missing or there: each may come into being."""
+    folder, name = posixpath.split(path)
+    if name in _MAKEFILES or name.endswith(".mk"):
+        found = [each for names in _OPTIONAL.findall(text) for each in names.split()]
+        found += [each for names in _RULE.findall(text) for each in names.split()]
+        return {posixpath.normpath(posixpath.join(folder, each)) for each in found if "$" not in each}
+    if posixpath.splitext(name)[1] in (".sh", ".bash", "") or text.startswith("#!"):
+        names = _SOURCED.findall(_PLACE.sub(".", text))
+        places = (below.rstrip("/"), folder)
+        return {posixpath.normpath(posixpath.join(place, each)) for place in places for each in names}
     return set()
 
 

@@ -10,9 +10,10 @@ from untilgreen.regex import regex
 
 _KEYS = (
     r"(?:setupFiles(?:AfterEnv)?|globalSetup|globalTeardown|require|import|testEnvironment|"
-    r"testRunner|runner|reporters?|snapshotResolver|snapshotSerializers)"
+    r"testRunner|runner|reporters?|snapshotResolver|snapshotSerializers|extends?|presets?|plugins?|transform|"
+    r"resolver|configFile|env_files?)"
 )
-_VALUE = r"\s*(\[[^\]]*\]|\([^)]*\)|[^\s,#]+)"
+_VALUE = r"\s*(\[[^\]]*\]|\([^)]*\)|\{[^}]*\}|[^\s,#]+)"
 _NAMED = regex(rf"\bpytest_plugins\s*(?::[^=\n]{{0,60}})?={_VALUE}|\b{_KEYS}\b[\"']?\s*[:=]{_VALUE}")
 _LISTED = regex(rf"^{_KEYS}:[ \t]*\n((?:[ \t]*-[ \t]+\S+[ \t]*\n?)+)", re.MULTILINE)
 _OPTION = regex(r"(?:^|[\s\"'=])-p[ =]?([A-Za-z_][\w.]*)")
@@ -20,6 +21,8 @@ _TESTED = regex(
     rf"\bpython_files[\"']?\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]+)*)"
     rf"|\b(?:testMatch|spec|testFiles|specPattern)\b[\"']?\s*[:=]{_VALUE}"
 )
+_REQUIRED = regex(r"""(?:\brequire\(|\bfrom\b|\bimport\b)[ \t]*\(?["'](\.{1,2}/[^"']+)["']""")
+_SCRIPTS = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts")
 _WORD = regex(r"[^\s\"'`,\[\]()]+")
 _ENDINGS = ("", ".py", "/__init__.py", ".js", ".cjs", ".mjs", ".ts", ".mts", "/index.js", "/index.ts")
 
@@ -29,7 +32,8 @@ def files_loaded_by(path: str, text: str, files: Iterable[str]) -> set[str]:
     known = frozenset(files)
     places = {posixpath.dirname(path), ""}
     found = set()
-    for name in _names(text):
+    own = _REQUIRED.findall(text) if path.endswith(_SCRIPTS) else ()
+    for name in (*_names(text), *own):
         for place in places:
             for ending in _ENDINGS:
                 for spelled in (name, name.replace(".", "/")):

@@ -49,6 +49,20 @@ CONFIGURATION = (
     *(".golangci.*", "clippy.toml", ".clippy.toml", ".cargo/", ".config/nextest.toml"),
     *("phpunit.xml*", ".rspec", ".rubocop.yml", "phpstan.neon*", "psalm.xml*", "CTestConfig.cmake"),
     *("CTestCustom.*", ".proverc", "tap.config.*", ".env.test", "go.work", ".cargo/config*"),
+    *(
+        ".env",
+        ".env.local",
+        ".envrc",
+        ".python-version",
+        ".tool-versions",
+        "mise.toml",
+        ".mise.toml",
+        ".nvmrc",
+    ),
+    *(".node-version", ".ruby-version", ".java-version", "rust-toolchain", "rust-toolchain.toml", "uv.toml"),
+    *("nx.json", "turbo.json", "lerna.json", ".pnpmfile.cjs", ".pnp.*", "deno.json*", ".oxlintrc.json"),
+    *(".bazelrc", ".bundle/", ".mvn/", "gradle.properties", "*.runsettings", "Directory.Build.*", "ty.toml"),
+    *("pyrefly.toml", ".importlinter", "pip.conf", ".coveragerc.toml"),
 )
 PLUGINS = (
     *("sitecustomize.py", "usercustomize.py", "*.pth", "*.egg-info/", "*.dist-info/"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
+import shutil
 import sys
 from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase, translate
@@ -33,6 +35,12 @@ class Protection(Struct, frozen=True, kw_only=True):
     """Patterns of tests that the tools' configuration, their own output or links name."""
     files: Collection[str] = frozenset()
     """The files of the untouched tree."""
+    plugins: Collection[str] = frozenset()
+    """Modules that the installed plugins of a test runner are loaded from."""
+    programs: Collection[str] = frozenset()
+    """Directories of the tree in which a check looks for programs."""
+    top: str = ""
+    """The directory of the tree, to look for installed packages."""
     below: str = ""
     """Where gates run, relative to the tree's top; patterns are relative to it or to the top."""
 
@@ -42,7 +50,7 @@ class Protection(Struct, frozen=True, kw_only=True):
             return None
         if self.editable and not any(self._fits(path, pattern) for pattern in self.editable):
             return "fixed"
-        if is_configuration(path) or self._shadows(path):
+        if is_configuration(path) or (path not in self.files and self._shadows(path)):
             return "tool"
         if path in self.scripts:
             return "script"
@@ -66,15 +74,36 @@ class Protection(Struct, frozen=True, kw_only=True):
         return (path, path.removeprefix(below)) if below and path.startswith(below) else (path,)
 
     def _shadows(self, path: str) -> bool:
-        """A new module that Python would import in place of one of its own, or of a test runner's."""
+        """A new file that is found in place of another: a module, a stub, a package of node, a program."""
         folder, name = posixpath.split(path)
+        if name.endswith(".pyi"):
+            return path[:-1] in self.files
+        if "node_modules/" in path:
+            return self._shadows_package(path)
+        if folder in self.programs:
+            return shutil.which(name) is not None
         if name == "__init__.py":
             folder, name = posixpath.split(folder)
         module = name.removesuffix(".py")
-        if path in self.files or not path.endswith(".py") or not _is_taken(module):
+        if not path.endswith(".py") or not (_is_taken(module) or module in self.plugins):
             return False
         # A directory with an `__init__.py` is a package, where names are its own.
         return f"{folder}/__init__.py" not in self.files or folder == ""
+
+    def _shadows_package(self, path: str) -> bool:
+        """Whether node found a package of this name further up until now."""
+        above, _, rest = path.rpartition("node_modules/")
+        parts = rest.split("/")
+        name = "/".join(parts[:2] if rest.startswith("@") else parts[:1])
+        folder = above.rstrip("/")
+        while folder:
+            folder = posixpath.dirname(folder)
+            place = posixpath.join(folder, "node_modules", name)
+            if any(each.startswith(f"{place}/") for each in self.files):
+                return True
+            if self.top and os.path.isdir(os.path.join(self.top, place)):  # noqa: PTH112, PTH118 - paths of git
+                return True
+        return False
 
 
 def _is_taken(module: str) -> bool:
@@ -83,7 +112,7 @@ def _is_taken(module: str) -> bool:
 
 def is_configuration(path: str) -> bool:
     """Whether a tool reads this file to know what to do, or loads it by itself."""
-    return _TOOL(path)
+    return _TOOL(path) or _METADATA.search(path) is not None
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -123,3 +152,5 @@ class _AnyOf:
 
 _TOOL = _AnyOf((*CONFIGURATION, *PLUGINS))
 _TEST = _AnyOf(TESTS)
+_METADATA = regex(r"\.(?:dist|egg)-info/", re.IGNORECASE)
+"""Python reads entry points there, whatever the case of the letters."""

@@ -2,6 +2,7 @@
 
 trials        Runs the gates again in a room, and notes what they did to the files there.
 rooms         Rooms for gates to run in: fresh, at the workspace's own path, writing nothing outside.
+made_files    Files that configure a tool and that a gate made.
 unkept_files  Files that snapshots don't contain, as they were before the first lap and are now.
 file_copies   Copies of such files, if the machine has no overlays.
 

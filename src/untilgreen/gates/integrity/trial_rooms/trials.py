@@ -29,6 +29,7 @@ from untilgreen.core.values.model import (
     Verdict,
 )
 from untilgreen.gates.integrity.trial_rooms.file_copies import LARGEST
+from untilgreen.gates.integrity.trial_rooms.made_files import files_in, settings_among, without_version
 from untilgreen.gates.integrity.trial_rooms.rooms import Contents, Room, Rooms
 from untilgreen.ports import CheckContext, Gate, Mount, allowance
 from untilgreen.process.run import run
@@ -69,7 +70,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     files: frozenset[str] = frozenset()
     """Those of the watched files that the room had."""
     rewritten: tuple[str, ...] = ()
-    """Those that were no longer the same when the gates were done."""
+    """Those that were no longer the same when the gates were done, and new ones that configure a tool."""
     leaving: tuple[str, ...] = ()
     """Links that lead out of the tree."""
 
@@ -120,12 +121,14 @@ class Trials(Struct, frozen=True, kw_only=True):
             leaving = await to_thread.run_sync(_leaving, room, links)
             failed = await self._set_up(room, setup)
             before = await to_thread.run_sync(_marks, room.path, watched)
+            there = await to_thread.run_sync(files_in, room.path) if watched else frozenset()
             verdicts = {spec.name: failed for spec in specs} if failed is not None else {}
             verdicts = verdicts or await rerun(specs, self.make, room, self.below, self.context)
             verdicts = self._with_the_same_tests(verdicts) if same_tests else verdicts
             after = await to_thread.run_sync(_marks, room.path, watched)
+            made = await to_thread.run_sync(_made, room.path, there) if watched else []
         await to_thread.run_sync(write_down, self.context.output, title, verdicts)
-        rewritten = tuple(path for path, mark in before.items() if after.get(path) != mark)
+        rewritten = (*(path for path, mark in before.items() if after.get(path) != mark), *made)
         return Trial(
             verdicts=verdicts, room=room, files=frozenset(before), rewritten=rewritten, leaving=leaving
         )
@@ -145,7 +148,8 @@ class Trials(Struct, frozen=True, kw_only=True):
         untouched = await self.run(
             "on the untouched tree", Contents(snapshot=original), watched=trial.rewritten
         )
-        return sorted(set(trial.rewritten) - set(untouched.rewritten))
+        also = {without_version(path) for path in untouched.rewritten}
+        return sorted(path for path in trial.rewritten if without_version(path) not in also)
 
     async def _set_up(self, room: Room, commands: Sequence[str]) -> Verdict | None:
         """Install what the tree asks for; None if that worked."""
@@ -245,6 +249,10 @@ def _marks(room: Path, paths: Collection[str]) -> Mapping[str, bytes]:
             place = room / path
             found[path] = os.fsencode(place.readlink()) if place.is_symlink() else _digest(place)
     return found
+
+
+def _made(room: Path, before: Collection[str]) -> list[str]:
+    return settings_among(room, files_in(room) - set(before))
 
 
 def _digest(path: Path) -> bytes:
