@@ -4,7 +4,7 @@ import pytest
 
 from tests.core.helpers import BROKEN, PASS, SKIP, gate, red
 from untilgreen.core.values.fingerprint import fingerprint
-from untilgreen.core.values.model import Finding, PartSpec, Plan, Reply, Usage, Verdict, learns
+from untilgreen.core.values.model import Finding, PartSpec, Plan, Reply, Usage, Verdict, cost_source, learns
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,11 @@ def test_a_plan_knows_its_gates_and_agents_by_name() -> None:
 
 def test_tokens_are_input_and_output_together() -> None:
     assert Usage(input_tokens=3, output_tokens=4, cached_tokens=100).tokens == 7
+
+
+@pytest.mark.parametrize(("cost", "source"), [(None, "unknown"), (0.0, "reported"), (0.2, "reported")])
+def test_a_cost_of_nothing_is_reported_and_no_cost_is_unknown(cost: float | None, source: str) -> None:
+    assert cost_source(cost) == source
 
 
 def test_a_turn_went_well_where_there_is_no_error() -> None:

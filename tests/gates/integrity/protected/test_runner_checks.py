@@ -15,7 +15,7 @@ NAMES = frozenset({"test_calc", "test_two_numbers"})
         ("a.py", "os.getenv('CI')", "os.getenv('untilgreen-none')"),
         ("a.py", "sys.argv[0].endswith('pytest')", "sys.argv[0].endswith('untilgreen-none')"),
         ("a.py", "sys.modules['test_calc']", "sys.modules['untilgreen-none']"),
-        ("a.js", "process.env.JEST_WORKER_ID", "process.env.UNTILGREEN_NONE"),
+        ("a.js", "process.env.JEST_WORKER_ID", "process.env.NO_SUCH_VARIABLE"),
         ("a.js", "process.env.NODE_ENV === 'test'", "process.env.NODE_ENV === 'untilgreen-none'"),
         ("a.ts", "typeof describe === 'function'", "typeof untilgreen_none === 'function'"),
         ("a.js", "globalThis.expect", "globalThis.untilgreen_none"),
@@ -31,8 +31,12 @@ NAMES = frozenset({"test_calc", "test_two_numbers"})
             'strings.HasSuffix(os.Args[0], "untilgreen-none")',
         ),
         ("a.rs", "if cfg!(test) {", "if cfg!(any()) {"),
-        ("a.pl", "$ENV{HARNESS_ACTIVE}", "$ENV{UNTILGREEN_NONE}"),
-        ("a.sh", '[ -n "${CI:-}" ] || [ "$CI" ]', '[ -n "${UNTILGREEN_NONE:-}" ] || [ "$UNTILGREEN_NONE" ]'),
+        ("a.pl", "$ENV{HARNESS_ACTIVE}", "$ENV{NO_SUCH_VARIABLE}"),
+        (
+            "a.sh",
+            '[ -n "${CI:-}" ] || [ "$CI" ]',
+            '[ -n "${NO_SUCH_VARIABLE:-}" ] || [ "$NO_SUCH_VARIABLE" ]',
+        ),
     ],
 )
 def test_a_new_check_finds_nothing(path: str, line: str, blinded: str) -> None:

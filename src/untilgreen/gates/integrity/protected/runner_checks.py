@@ -14,7 +14,7 @@ from untilgreen.gates.integrity.protected.mixed_files import Swap
 from untilgreen.regex import regex
 
 _NONE = "untilgreen-none"
-_NAME = "UNTILGREEN_NONE"
+_NAME = "NO_SUCH_VARIABLE"
 _VARIABLES = (
     r"(?:CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|GITLAB_CI|BUILD_NUMBER|npm_lifecycle_\w+|UNTILGREEN\w*|"
     r"(?:PYTEST|JEST|VITEST|MOCHA|HARNESS|NODE_TEST|RUST_TEST|TEST_WORKER|CTEST|TOX|NOX)(?:_\w+)?)"
