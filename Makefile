@@ -7,6 +7,8 @@ READY := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 AGENTS ?=
 PROJECTS ?=
+# Most tests wait for the processes they start, so two workers a core keep it busy.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 FUZZ ?=
 DEFENCES ?=
 FUZZ_SECONDS ?= 20
@@ -29,13 +31,13 @@ demo: $(PRODUCT) ## watch a scripted agent converge in a temporary repository; n
 serve: $(READY) ## open the page of all your runs in the browser
 	@$(BIN)/untilgreen serve --open
 
-# The core runs under coverage and in one process, the rest without and in two: every test once.
+# The core runs under coverage and in one process, the rest without and in several: every test once.
 test: $(READY) ## run every test; the core must be covered to the last branch
 	$(BIN)/coverage run -m pytest tests/core -q --inline-snapshot=disable
 	$(BIN)/coverage report --include='*/untilgreen/core/*' --fail-under=100
 	$(BIN)/pytest tests --ignore=tests/core --ignore=tests/browser --ignore=tests/agents_real --ignore=tests/soak --ignore=tests/fleet \
 		--ignore=tests/process/sandbox/test_bubblewrap.py --ignore=tests/surfaces/cli/test_sandbox.py \
-		--ignore=tests/cheats/test_runners.py -q -n 2 --dist worksteal --inline-snapshot=disable
+		--ignore=tests/cheats/test_runners.py -q -n $(WORKERS) --dist worksteal --inline-snapshot=disable
 	@echo "Left out: tests/fleet, which needs PostgreSQL and Temporal; run it with make test-fleet."
 	@echo "Left out: MCP, traces and the reference client of ACP, where their packages are not installed; run them with make test-extras."
 	@echo "Left out: tests/browser, which needs chromium; run it with make test-browser."
