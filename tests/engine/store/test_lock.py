@@ -242,7 +242,7 @@ def test_a_run_without_a_folder_can_not_be_locked(tmp_path: Path) -> None:
 def test_a_lock_that_is_no_file_is_said(tmp_path: Path) -> None:
     (tmp_path / "lock").mkdir()
     with (
-        pytest.raises(JournalError, match="lock of run abc, .*lock, can't be opened"),
+        pytest.raises(JournalError, match=r"lock of run abc, .*lock, can't be opened"),
         hold(tmp_path / "lock", run="abc", driver=this_process(NOON)),
     ):
         pass
