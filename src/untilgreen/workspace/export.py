@@ -13,7 +13,13 @@ from msgspec.structs import replace
 from untilgreen.core.values.model import Change
 from untilgreen.workspace.git.command import Git, shown, split
 from untilgreen.workspace.git.index_seed import submodules
-from untilgreen.workspace.git.object_check import check_all, check_trees, check_written, content_of
+from untilgreen.workspace.git.object_check import (
+    check_all,
+    check_files,
+    check_trees,
+    check_written,
+    content_of,
+)
 from untilgreen.workspace.git.private_index import ABSENT, Difference, Index, differences
 from untilgreen.workspace.git_workspace import GitWorkspace
 
@@ -65,8 +71,9 @@ class Exporter:
         return await content_of(private.git, snapshot, path)
 
     async def lines(self, snapshot: str, pattern: str, files: str) -> dict[str, list[str]]:
-        """The lines of a snapshot that an extended regular expression fits, by file; one process for all."""
+        """The lines of a snapshot that an extended regular expression fits, by file."""
         private = await self._workspace._ready()
+        await check_files(private.git, snapshot, files)
         said = await private.git.attempt("grep", "-z", "-I", "-E", "-e", pattern, snapshot, "--", files)
         found: dict[str, list[str]] = {}
         for line in said.stdout.splitlines():

@@ -69,6 +69,21 @@ async def test_a_directory_that_was_overwritten_says_nothing_about_what_changed(
         await trees.changes(tree, later)
 
 
+async def test_lines_of_a_content_that_was_overwritten_are_not_believed(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    """Without its import, a helper of tests would seem to be the product's, and free to change."""
+    (repository / "a_test.go").write_text('import "calc/helper"\n')
+    tree, trees = await kept(repository, workspace), Exporter(workspace)
+    assert await trees.lines(tree, "import", "*.go") == {"a_test.go": ['import "calc/helper"']}
+    forge(repository, git(repository, "rev-parse", f"{tree}:calc.py").strip(), "blob", b"forged\n")
+    assert list(await trees.lines(tree, "import", "*.go")) == ["a_test.go"]
+    forge(repository, git(repository, "rev-parse", f"{tree}:a_test.go").strip(), "blob", b"forged\n")
+
+    with pytest.raises(WorkspaceNotReady, match="another content than its name says"):
+        await trees.lines(tree, "import", "*.go")
+
+
 async def test_links_programs_and_filtered_files_are_what_they_are(
     repository: Path, workspace: GitWorkspace, tmp_path: Path
 ) -> None:

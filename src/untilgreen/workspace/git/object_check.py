@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,11 @@ async def check_all(git: Git, tree: str) -> None:
     """The tree, all below it, and every content; a submodule is kept elsewhere."""
     listed = [each for each in await _entries(git, tree, "-l") if each.kind != b"commit"]
     await _check(git, [_Entry(b"tree", tree.encode(), 0), *listed])
+
+
+async def check_files(git: Git, tree: str, pattern: str) -> None:
+    """The contents of the files whose path fits a pattern such as "*.go"."""
+    await _check(git, [each for each in await _entries(git, tree, "-l", pattern) if each.kind == b"blob"])
 
 
 async def check_written(git: Git, tree: str, place: Path) -> None:
@@ -86,11 +92,13 @@ class _Entry(NamedTuple):
     size: int
 
 
-async def _entries(git: Git, tree: str, how: str) -> list[_Entry]:
-    found = []
+async def _entries(git: Git, tree: str, how: str, pattern: str = "*") -> list[_Entry]:
+    found, fits = [], os.fsencode(pattern)
     for line in split(await git("ls-tree", "-r", "-t", "-z", how, tree)):
-        _, kind, name, *size = line.partition(b"\t")[0].split()
-        found.append(_Entry(kind, name, int(size[0]) if size and size[0].isdigit() else 0))
+        about, _, path = line.partition(b"\t")
+        _, kind, name, *size = about.split()
+        if fnmatchcase(path, fits):
+            found.append(_Entry(kind, name, int(size[0]) if size and size[0].isdigit() else 0))
     return found
 
 
