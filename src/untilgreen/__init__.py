@@ -24,8 +24,8 @@ regex         Patterns that are compiled when they are first used.
 crash_points  Named points at which a test can kill a real process.
 __main__      Where a process starts: quick answers first, then the command line.
 
-In: programs import what `__all__` lists; everything else is reached through the rooms.
-Out: nothing is imported until a name is used.
+Used by: programs, which import what `__all__` lists; everything else is in the rooms.
+Uses: nothing until a name is used.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ aider     Aider: lines of text, no JSON and no sessions; its exit code is always
 acp/      The Agent Client Protocol: any agent that speaks it.
 kit/      What the adapters share: one turn of a command-line agent, from its start to its reply.
 
-In: the plugin registry loads adapters by name. Authors of adapters import everything they need from
-`untilgreen.agents`, which this module re-exports from the kit.
-Out: process (to start programs), core values, ports and errors.
+Used by: the plugin registry, which loads adapters by name. Authors of adapters import everything from
+`untilgreen.agents`, which re-exports the kit.
+Uses: process (to start programs), core values, ports and errors.
 """
 
 from __future__ import annotations

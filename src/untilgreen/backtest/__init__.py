@@ -9,5 +9,6 @@ decisions     The decisions in a journal, each with the state that it was made f
 strategies    Your own runs with another strategy: what it would have saved, and what it would have lost.
 own_runs      Your own runs, read from their journals, and the strategies to compare them with.
 
-In: `surfaces` alone. Out: the core, the gates' parsers, the engine's store and wiring, journal and plugins.
+Used by: `surfaces` alone.
+Uses: the core, the gates' parsers, the engine's store and wiring, journal and plugins.
 """

@@ -10,6 +10,6 @@ loop/        The pure loop: events to state, state to the next step, arrivals to
 defaults     What a run gets when its spec does not set it, and what a strategy brings along.
 exit_codes   Outcomes and open ends as the exit code of the process that drove the run.
 
-In: everything above imports the core. Out: only `untilgreen.errors`, msgspec and the pure half of the
+Used by: everything above. Uses: only `untilgreen.errors`, msgspec and the pure half of the
 standard library; tests/test_shape.py has the list.
 """

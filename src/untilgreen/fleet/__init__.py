@@ -11,6 +11,6 @@ temporal/    What Temporal keeps going: one workflow for each run, and schedules
 overview     Workers, queues, who drives what, limits and takeovers at one moment.
 servers      PostgreSQL and Temporal from packages, on this machine, for a trial and for tests.
 
-In: the command line and other surfaces, where a fleet's address is set.
-Out: engine, journal, workspace; temporalio and psycopg, from the extra `fleet`.
+Used by: the command line and other surfaces, where a fleet's address is set.
+Uses: engine, journal, workspace; temporalio and psycopg, from the extra `fleet`.
 """

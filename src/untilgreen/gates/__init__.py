@@ -8,7 +8,7 @@ judge       Another model reads the task and the diff.
 approval    People answer while the run waits for them.
 ci          The checks that GitHub ran on a pushed commit, read through `gh`.
 
-In: `engine` creates gates through the plugin table and calls `check` with a CheckContext.
-Out: `core` values, `ports`, `process` to run commands, `errors`; no gate knows the engine or another room.
+Used by: `engine`, which creates gates through the plugin table and calls `check` with a CheckContext.
+Uses: `core` values, `ports`, `process` to run commands, `errors`; no gate knows the engine or another room.
 Authors of gates import Finding, Verdict and CheckContext from `untilgreen`.
 """

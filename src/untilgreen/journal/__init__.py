@@ -8,6 +8,6 @@ fsync           Makes files durable, tells whether a file changed, and reads reg
 folder_changes  Waits for a change in a folder, notified by the system if possible.
 postgres/       The journals of a fleet: the same lines in rows, with a fence.
 
-In: the engine writes and reads journals; backtest reads them.
-Out: core events and errors; nothing else.
+Used by: the engine, which writes and reads journals, and the backtest, which reads them.
+Uses: core events and errors; nothing else.
 """

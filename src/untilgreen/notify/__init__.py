@@ -10,6 +10,6 @@ apprise      Slack, Telegram, Discord, mail, ntfy and a hundred more, through Ap
 traces       Traces for OpenTelemetry: one trace for each run, with a span for each lap, turn and gate.
 span_sender  Sends spans to an OpenTelemetry collector: their ids, and a thread that sends them.
 
-In: `engine/wiring` makes notifiers from the spec; `surfaces/hook` rings the bell.
-Out: `core` for events and state, `process` to run a command.
+Used by: `engine/wiring`, which makes notifiers from the spec, and `surfaces/hook`, which rings the bell.
+Uses: `core` for events and state, `process` to run a command.
 """

@@ -17,6 +17,6 @@ scratch_directory  Temporary directories for one command, removed even if the dr
 flock              File locks that the system releases when their owner dies.
 boot_clock         One clock for events and process start times, not affected by changes to the wall clock.
 
-In: agents, gates, notify, workspace, engine and the command line import `run` and what it returns.
-Out: core values, ports and errors; nothing here knows about runs, laps or gates.
+Used by: agents, gates, notify, workspace, engine and the command line.
+Uses: core values, ports and errors; nothing here knows about runs, laps or gates.
 """

@@ -1,4 +1,4 @@
-"""A child's output: on disk up to a cap, both ends in memory, and line by line to a listener.
+"""A child's output, without secrets: on disk up to a cap, both ends in memory, lines to a listener.
 
 Each of the three takes bytes as they come and uses a bounded amount of memory, however long the output or
 a line.

@@ -16,6 +16,6 @@ acp/          untilgreen as an agent in editors that speak the Agent Client Prot
 hook/         Calls from an agent's session, in the agent's own format.
 install/      Adds hooks and commands to an agent's settings, checks and removes them.
 
-In: nothing below imports a surface; the command line and an agent's hooks are where a process begins.
-Out: engine, backtest, fleet, config and core values.
+Used by: nothing below; the command line and an agent's hooks are where a process begins.
+Uses: engine, backtest, fleet, config and core values.
 """

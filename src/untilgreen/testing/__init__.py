@@ -11,7 +11,7 @@ model/      A model that follows a script, for agents' real command lines; it sp
 acp_agent   An agent that speaks the Agent Client Protocol and follows a script.
 demo/       A small real project with failing tests, and a scripted agent that fixes it step by step.
 
-In: tests, and the verb `demo`. Out: it may use every layer, and no layer uses it.
+Used by: tests, and the verb `demo`. Uses: every layer; no layer uses it.
 """
 
 from __future__ import annotations

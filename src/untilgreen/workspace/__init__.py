@@ -14,6 +14,6 @@ directory_lock   One run at a time in a directory, whichever state directory it 
 rmtree           Removes directories, including read-only ones, and replaces files without following links.
 git/             Git as we use it: a private index, private refs, and no settings written by agents.
 
-In: the engine opens workspaces and worktrees here; gates get snapshots through `export`.
-Out: process (locks, sandbox paths), core values, ports and errors.
+Used by: the engine, which opens workspaces and worktrees here; gates get snapshots through `export`.
+Uses: process (locks, sandbox paths), core values, ports and errors.
 """

@@ -5,6 +5,6 @@ known_agents  What was measured about each known agent: its program, how it coun
 conversation  One turn of the protocol, from `initialize` to the end of the prompt.
 permissions   Which permission requests are granted: edits in the workspace and the gates' commands.
 
-In: the plugin registry loads `agent` by name.
-Out: the adapters' kit, process, core values and ports.
+Used by: the plugin registry, which loads `agent` by name.
+Uses: the adapters' kit, process, core values and ports.
 """

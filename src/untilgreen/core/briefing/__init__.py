@@ -5,5 +5,5 @@ session_template  The same for a session: a template whose placeholders are fill
 claims            Recognizes a claim: the promise as a tag, in the agent's own last message of this lap.
 excerpt           What an event keeps of long texts: head and tail, and a digest to compare the whole.
 
-In: the loop, the engine and adapters of agents. Out: only scoring and values.
+Used by: the loop, the engine and adapters of agents. Uses: only scoring and values.
 """

@@ -7,5 +7,5 @@ claims   Saying that it is done when it is not.
 noop     A turn that did nothing.
 errors   The agent itself failed: it crashed, was refused, or asked a question nobody answers.
 
-In: the loop calls what a plan names, through the registry. Out: only briefing, scoring and values.
+Used by: the loop, which calls those that a plan names. Uses: only briefing, scoring and values.
 """

@@ -7,5 +7,5 @@ fitting      Fits your own two numbers to your laps, by a damped Newton's method
 activation   Whether the estimate may decide: your runs replayed with it and with hybrid.
 calibration  Whether predictions came true: laps by their predicted chance.
 
-In: the strategy `adaptive`, and what reads your own runs. Out: only scoring and values.
+Used by: the strategy `adaptive`, and what reads your own runs. Uses: only scoring and values.
 """

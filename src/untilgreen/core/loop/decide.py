@@ -1,4 +1,4 @@
-"""What follows from a lap: the same order of decisions for every strategy."""
+"""Judges a finished lap: in the same order for every strategy."""
 
 from __future__ import annotations
 

@@ -9,5 +9,5 @@ known_verdicts  Verdicts that are known before a gate runs.
 vanished_tests  A pass that shows far fewer tests than its gate ever did is not believed.
 weakened_tests  Whether a run failed only because protected tests were changed.
 
-In: briefing, detectors, strategies, the loop, the engine and the surfaces. Out: only values.
+Used by: briefing, detectors, strategies, the loop, the engine and the surfaces. Uses: only values.
 """

@@ -6,5 +6,5 @@ ralph     The same task again and again, until the agent says that it is done an
 adaptive  Continues while another lap is worth its price, based on your own runs.
 manual    A person decides after every lap.
 
-In: the loop asks the one that a plan names, through the registry. Out: only learning and values.
+Used by: the loop, which asks the one that a plan names. Uses: only learning and values.
 """

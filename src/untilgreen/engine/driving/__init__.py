@@ -10,6 +10,6 @@ conclude        Ends a run that was told to end and that nobody drives.
 launch          Starts a separate process that drives a run and outlives this one.
 driver_process  The program that `launch` starts: its questions are answered elsewhere.
 
-In: a plan, or a record with premises and a seat; from surfaces, the API, sessions and operations.
-Out: the state that a drive ends with. It imports loop, worktree, store and wiring.
+Used by: surfaces, the API, sessions, operations and the fleet. Uses: loop, worktree, store and wiring.
+Takes a plan, or a record with premises and a seat; returns the state that a drive ends with.
 """

@@ -11,10 +11,9 @@ activity_log   What agents showed while they worked: lines for each lap, read fr
 scratch        What only this machine needs to drive a run: notes of processes, the private index.
 artifacts      What a run keeps beside its journal, and who watches the agent while it works.
 hub            One run for any number of followers: its journal is read and folded once.
-catalog      What a list shows of each run, cached, so that long lists need not read every journal.
+catalog        What a list shows of each run, cached, so that long lists need not read every journal.
 notes/         What this machine notes about all runs: sessions, trusted spec files, lessons.
 atomic_file    Writes a file completely or not at all, readable by its owner only.
 
-In: events, commands and files of runs; from every other room of the engine and from the surfaces.
-Out: records and states. It imports journal, process and wiring, and no room above it.
+Used by: every other room of the engine but wiring, and the surfaces. Uses: journal, process and wiring.
 """

@@ -8,10 +8,9 @@ agents         Checks that the agents of a plan can be used, before anything beg
 plugin_copies  The run's own copies of plugin files and level files, out of the agent's reach.
 redaction      Cuts secrets out of what a run stores, and puts them back where they are used.
 sandbox        What agents and gates may touch of the workspace, the repository and the state.
-learned         The numbers that `adaptive` decides by, put into the plan when a run begins.
+learned        The numbers that `adaptive` decides by, put into the plan when a run begins.
 clock          Real time.
 
-In: a loaded spec, or a plan out of a journal.
-Out: plans and objects, for every other room of the
-engine. It imports config, plugins, gates, workspace and process, and no other room of the engine.
+Used by: every other room of the engine. Uses: config, plugins, gates, workspace and process, and no other
+room of the engine.
 """

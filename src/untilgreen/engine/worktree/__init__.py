@@ -1,4 +1,4 @@
-"""Where runs work: in place or in a worktree; set up, snapshots, the commit at the end.
+"""Where a run's files are: in place or in a worktree; setup, snapshots, the final commit.
 
 place          Where a run works while it is driven, and what provides that place.
 premises       Places on this machine: the user's own directory, a worktree, a program's workspace.
@@ -6,7 +6,5 @@ setup          Prepares a worktree for its gates, and puts a forked run's files 
 result_commit  The result of a run with its own worktree, as one commit on a branch.
 snapshots      The snapshots of a run, to inspect and restore by hand.
 
-In: a state and the run's scratch; from driving and operations.
-Out: a place with a workspace. It
-imports store, wiring, workspace and process, and does not know the loop.
+Used by: driving and operations. Uses: store, wiring, workspace and process; it does not know the loop.
 """

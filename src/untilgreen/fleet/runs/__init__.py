@@ -6,6 +6,6 @@ beginning  What a run begins with: the commit here, or what is on disk as its fi
 premises   A worktree of a clone: snapshots are on the remote before anybody hears of them.
 mirror     A fleet's run in a folder here, to look at; commands go to the run itself.
 
-In: the rest of the fleet, and surfaces that show its runs.
-Out: journal/postgres, workspace and the engine's store.
+Used by: the rest of the fleet, and surfaces that show its runs.
+Uses: journal/postgres, workspace and the engine's store.
 """

@@ -5,5 +5,5 @@ connection  The line to Temporal, with the credentials that Temporal's own varia
 workflow    Keeps one call alive somewhere, and waits for times and knocks in between.
 schedules   Runs by the clock: each time another run of a plan begins.
 
-In: the client and the worker. Out: temporalio, and `fleet/runs` for a fleet's address and its records.
+Used by: the client and the worker. Uses: temporalio, and `fleet/runs` for a fleet's address and its records.
 """

@@ -1,4 +1,4 @@
-"""The last gate: are the others green in a clean room, and with every protected file as it was?
+"""The last gate catches weakened tests: are the others green in a clean room, and with the original files?
 
 What was changed is explained in words, but only running the gates decides.
 """

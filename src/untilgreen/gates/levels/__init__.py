@@ -8,5 +8,5 @@ sanity       L3, sanity: debug leftovers, stray files, oversize files, sources w
 work_files   The files of a workspace that are somebody's work: tracked or new, not ignored.
 json_schema  JSON Schema, through an optional library.
 
-In: the engine, as for every gate. Out: `gates.command` for L1, `process`, `core` values, `ports`.
+Used by: the engine, as for every gate. Uses: `gates.command` for L1, `process`, `core` values, `ports`.
 """

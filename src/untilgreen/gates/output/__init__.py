@@ -7,6 +7,6 @@ parsers/      One module for each tool whose printed output is understood.
 report_files  Finds and checks the report file that a gate names, and reads it by its format.
 reports/      One module for each report format.
 
-In: the command gate, `untilgreen fingerprint` and the backtest hand over text or a file.
-Out: a ToolResult. It imports `core` values only, and never starts a process.
+Used by: the command gate, `untilgreen fingerprint` and the backtest, which hand over text or a file.
+Uses: `core` values only; it never starts a process. Returns a ToolResult.
 """

@@ -8,6 +8,6 @@ room          Builds the command line of a command that sees a room in place of 
 room_entry    The script that such a command line starts: it makes the mounts, then becomes the command.
 room_probe    Tests whether this machine can show a room in place of the workspace.
 
-In: `process.start` for each child; engine and gates to ask whether it would work here.
-Out: ports, errors and, to try it, `process.run`; which paths are shown is decided in `engine/wiring/sandbox`.
+Used by: `process.start` for each child; engine and gates to ask whether it would work here.
+Uses: ports, errors and, to try it, `process.run`; `engine/wiring/sandbox` decides which paths are shown.
 """

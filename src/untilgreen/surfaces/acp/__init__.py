@@ -7,6 +7,6 @@ prompt       One prompt: starts a run with the project's spec, and tells the edi
 updates      Events as the protocol's updates: laps and gates are tool calls, the gates are the plan.
 lap_changes  What a lap changed, as the diffs of its tool call.
 
-In: the verb `acp`.
-Out: the engine; nothing here decides anything.
+Used by: the verb `acp`.
+Uses: the engine; nothing here decides anything.
 """

@@ -16,5 +16,5 @@ installed_agents   The agents that are installed on this machine.
 take_from_session  Take a run from the agent session that works on it.
 verbs/             One module per verb, imported when the verb is used.
 
-Imported by `__main__` only; imports the other surfaces, the engine and the config.
+Used by: `__main__` only. Uses: the other surfaces, the engine and the config.
 """

@@ -4,5 +4,5 @@ lap           A lap as programs and pages read it: the one view that the result,
 lines         Every line that `--json` prints.
 verify_lines  The lines of `verify --json`.
 
-Imported by the verbs, the live view, the report and `why`; imports values of the core, and no other surface.
+Used by: the verbs, the live view, the report and `why`. Uses: values of the core, and no other surface.
 """

@@ -3,5 +3,5 @@
 gathering  What to show: the numbers of each agent, and how agents compare.
 text       The same in words, for people.
 
-In: the verbs `learn` and `plan`. Out: the lesson book, the core's learning, and text for terminals.
+Used by: the verbs `learn` and `plan`. Uses: the lesson book, the core's learning, and text for terminals.
 """

@@ -9,5 +9,5 @@ pager           Shows a long text over the live view, in $PAGER or less, while t
 attention       Get the attention of a person in another window: bell, title and notification.
 github_actions  The view on GitHub Actions: a fold for each lap, an annotation for each finding, a summary.
 
-In: the verbs that drive or follow a run. Out: `core`, `engine` to read a run's folder, `surfaces/text`.
+Used by: the verbs that drive or follow a run. Uses: `core`, `engine` to read a run's folder, `surfaces/text`.
 """

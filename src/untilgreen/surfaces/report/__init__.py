@@ -12,6 +12,6 @@ plots             The plots of a report: score, findings, and cost; each also as
 svg               Plots as hand-written SVG: no script and no font; colors come from the page's style.
 css               The style of the HTML report, light and dark.
 
-In: the verb `report`, `surfaces/live/github_actions`, `surfaces/web`.
-Out: `core`, `engine` for diffs, `surfaces/json` for the lap, `surfaces/why` for the evidence.
+Used by: the verb `report`, `surfaces/live/github_actions`, `surfaces/web`.
+Uses: `core`, `engine` for diffs, `surfaces/json` for the lap, `surfaces/why` for the evidence.
 """

@@ -14,5 +14,5 @@ gates_table     The gates × laps table: how a run went, at a glance.
 fleet_overview  Workers, queues, limits and takeovers of a fleet, a line for each.
 summary         The result of a run so far: one object for programs, a few lines for people.
 
-Imported by every other surface; imports values of the core, the run store, and `json` for its types.
+Used by: every other surface. Uses: values of the core, the run store, and `json` for its types.
 """

@@ -4,6 +4,6 @@ evidence       The evidence for the last decision, as values: what was seen, wha
 next_commands  What a person can do now: what has to change, and the commands for it.
 text           `why` in words: the decision, its evidence, and the next steps.
 
-In: the verb `why`, `surfaces/report`, `surfaces/web`.
-Out: `core`, `surfaces/json` for the lap, `surfaces/text`.
+Used by: the verb `why`, `surfaces/report`, `surfaces/web`.
+Uses: `core`, `surfaces/json` for the lap, `surfaces/text`.
 """

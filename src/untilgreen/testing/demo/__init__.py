@@ -4,5 +4,5 @@ project  The demo's project: a shopping cart with four defects, six tests and a 
 agent    The demo's agent: a program without a model that reads its brief and plays its part.
 script   The demo's story for a real agent: what a scripted model lets it do and say in each lap.
 
-In: the verb `demo`. Out: nothing of ours.
+Used by: the verb `demo`. Uses: nothing of ours.
 """

@@ -12,5 +12,5 @@ gemini              Answers in the form of the Gemini API.
 agent_environments  How each agent is pointed at the scripted model, with its own home and no other network.
 __main__            `python -m untilgreen.testing.model scenario.toml` serves a scenario until interrupted.
 
-In: tests of agents, and `untilgreen demo --agent`. Out: the standard library and `msgspec`.
+Used by: tests of agents, and `untilgreen demo --agent`. Uses: the standard library and `msgspec`.
 """

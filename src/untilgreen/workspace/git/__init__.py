@@ -13,6 +13,6 @@ head                Reads the commit of HEAD, and lists commits made in between.
 gc_guard            Waits for a running `git gc` or `git prune`, and checks that a snapshot is still complete.
 git_lock            Waits for git processes that outlived their driver, and keeps others out until then.
 
-In: the modules of `workspace`, and the engine where it needs a repository's paths.
-Out: process (locks, process table, search path) and errors; `git` itself is started only in `command`.
+Used by: the modules of `workspace`, and the engine where it needs a repository's paths.
+Uses: process (locks, process table, search path) and errors; `git` itself is started only in `command`.
 """

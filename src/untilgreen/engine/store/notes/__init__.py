@@ -4,5 +4,5 @@ session_notes  Which session has which run: one small file for each, found witho
 trust_book     Which spec files a person has reviewed, by path and content.
 lesson_book    What finished runs taught, in numbers: read from each journal once.
 
-In: driving, hooks and the verbs that start, trust and learn. Out: small files in the state directory.
+Used by: driving, hooks and the verbs that start, trust and learn. Uses: `atomic_file` and core values.
 """

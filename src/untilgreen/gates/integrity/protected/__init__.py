@@ -1,4 +1,4 @@
-"""Which files gates depend on, and which part of a file that holds product as well.
+"""Which files gates depend on, and which part of a file that mixes tests with product code.
 
 protection         Which paths gates depend on: tests, tools' configuration, scripts, and what the spec adds.
 patterns           The file names that are always protected, by language and tool.
@@ -15,6 +15,6 @@ suppressions       Comments that tell a tool to look away: new ones are taken ou
 runner_checks      Code that checks whether it is being tested: in the copy it finds no runner and no test.
 cmake_tests        Tests as CMake declares them: the commands are put back, not the file.
 
-In: the integrity gate, with the commands of gates and the trees of a run.
-Out: paths, and contents put back in part.
+Used by: the integrity gate, with the commands of gates and the trees of a run.
+Returns paths, and contents that are put back in part.
 """

@@ -1,4 +1,4 @@
-"""Where gates run once more: a fresh room, with what no snapshot holds.
+"""Where gates run once more: a fresh directory, with the files that snapshots leave out.
 
 trials        Runs the gates again in a room, and notes what they did to the files there.
 rooms         Rooms for gates to run in: fresh, at the workspace's own path, writing nothing outside.
@@ -6,6 +6,6 @@ made_files    Files that configure a tool and that a gate made.
 unkept_files  Files that snapshots don't contain, as they were before the first lap and are now.
 file_copies   Copies of such files, if the machine has no overlays.
 
-In: the integrity gate, with a tree and the files to put back.
-Out: verdicts. It imports `protected` and `trees`.
+Used by: the integrity gate, with a tree and the files to put back. Uses: `protected` and `trees`.
+Returns verdicts.
 """

@@ -33,6 +33,6 @@ mypy          mypy: `a.py:3: error: message  [code]`.
 gcc           gcc and clang: `a.c:3:4: error: message`, and what the linker misses.
 file_line     Places in files, from any tool: `file:line: message`, arrows, rows, tracebacks.
 
-In: `recognize` calls each module's `read` with the lines of an output; `reports/tap` shares `tap`.
-Out: a ToolResult, or None if the tool did not print these lines. Parsers know no other parser.
+Used by: `recognize`, which calls each module's `read` with an output's lines; `reports/tap` shares `tap`.
+Returns a ToolResult, or None if the tool did not print these lines. Parsers know no other parser.
 """

@@ -6,5 +6,5 @@ json_report  Reports in JSON: CTRF and SARIF share a file extension, so the cont
 ctrf         CTRF: one JSON object for a test run of any runner.
 sarif        SARIF 2.1.0: what analysers found, each result with a rule, a level and a place.
 
-In: `report_files` opens and checks the file. Out: a ToolResult, or BadReport with the reason.
+Used by: `report_files`, which opens and checks the file. Returns a ToolResult, or BadReport with the reason.
 """

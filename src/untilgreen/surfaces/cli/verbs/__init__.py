@@ -37,5 +37,5 @@ backtest_runs  backtest --runs: replay your own runs with other strategies.
 fingerprint    fingerprint: which tool and findings are recognized in an output.
 export         export: send what a journal holds to other tools.
 
-Imported by `cli.main`, each when it is used; a verb may import another one.
+Used by: `cli.main`, each when it is used; a verb may import another one.
 """

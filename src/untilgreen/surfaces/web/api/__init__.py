@@ -5,5 +5,5 @@ requests    What requests carry, and the two short answers.
 values      What the API answers, as types.
 openapi     The OpenAPI 3.1 document, made from the table of operations and our own types.
 
-In: the application, the handlers and the Python client. Out: types; nothing here reads a run.
+Used by: the application, the handlers and the Python client. Uses: core values; nothing here reads a run.
 """

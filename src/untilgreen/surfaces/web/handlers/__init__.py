@@ -10,6 +10,6 @@ files    The operations that bring the files of a run to its workspace.
 fleet    The operation about a fleet, where the server was told of one.
 machine  The operations about this machine and all its runs: plugins, doctor, backtest.
 
-In: the application, by the names in the table of operations.
-Out: `engine`, and answers as the types of `api/`.
+Used by: the application, by the names in the table of operations.
+Uses: `engine`. Returns the types of `api/`.
 """
