@@ -140,7 +140,7 @@ def test_it_begins_with_the_agent_and_hides_defaults_unless_asked(cli: Cli) -> N
 
     brief, whole = cli(*flags).out, cli(*flags, "--all").out
 
-    titles = [brief.index(title) for title in ("Agent\n", "\nGates,", "\nLimits:", "\nSettings (--all")]
+    titles = [brief.index(title) for title in ("Agent\n", "\nGates,", "\nLimits\n", "\nSettings (--all")]
     assert titles == sorted(titles)
     assert titles[0] == 0
     assert "on_interrupt" not in brief

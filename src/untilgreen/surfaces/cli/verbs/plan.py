@@ -73,7 +73,7 @@ def plan(
     kept = place.store().state_dir
     checked = anyio.run(lambda: check_gates(loaded, place.start, say.verdict, state_dir=kept, signals=True))
     code = 128 + checked.signal if checked.signal else GATE if checked.broken else OK
-    say.end(planned, checked, worst, _past(planned, place), code)
+    say.end(without_secrets(planned, secrets_of(planned)), checked, worst, _past(planned, place), code)
     return code
 
 
