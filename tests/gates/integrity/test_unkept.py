@@ -42,8 +42,8 @@ def everything(place: Path) -> dict[str, str]:
 
 async def test_a_gate_that_empties_an_ignored_directory_empties_its_own(project: Project) -> None:
     """As `npm ci` does, which begins by removing node_modules."""
-    await project.begin({**START, "calc.py": RIGHT, IGNORE: "node_modules/\nbuild/\n.env\n"})
-    write(project.root, {"node_modules/a/index.js": "1\n", "build/cache.txt": "a\n", ".env": "A=1\n"})
+    await project.begin({**START, "calc.py": RIGHT, IGNORE: "node_modules/\nbuild/\n.local\n"})
+    write(project.root, {"node_modules/a/index.js": "1\n", "build/cache.txt": "a\n", ".local": "A=1\n"})
     before = everything(project.root)
     project.gates = (
         *project.gates,
@@ -52,7 +52,7 @@ async def test_a_gate_that_empties_an_ignored_directory_empties_its_own(project:
     clean = gate(
         'case "$(cat .mark 2>/dev/null)" in "") exit 0;; esac; '
         "rm -rf node_modules && mkdir node_modules && echo 2 > node_modules/b && echo b >> build/cache.txt "
-        "&& echo B=1 >> .env",
+        "&& echo B=1 >> .local",
         name="install",
     )
 

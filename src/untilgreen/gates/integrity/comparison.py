@@ -134,7 +134,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     async def _originals(self, taken_out: Collection[str]) -> Trial:
         title = "with the originals and the new tests" if self.found.new_tests else "with the originals"
         title = "with the originals alone" if taken_out else title
-        alone = not set(self.found.new_tests) - set(taken_out)
+        alone = not (self.found.accepted or set(self.found.new_tests) - set(taken_out))
         return await self.trials.run(
             title, self.put_back(taken_out), watched=self.found.known, same_tests=alone
         )

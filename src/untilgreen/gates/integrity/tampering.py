@@ -54,6 +54,8 @@ class Tampering(Struct, frozen=True, kw_only=True):
     """Files of which only parts are put back."""
     known: frozenset[str] = frozenset()
     """The protected files of the untouched tree."""
+    accepted: bool = False
+    """Whether a path changed that the spec or a person lets change, so that the tests may be others."""
     judged: bool = False
     """Whether a gate had something to judge before the run, with or without protected files."""
 
@@ -97,6 +99,7 @@ async def find_tampering(
     found = Tampering(
         original=original,
         known=frozenset(roles),
+        accepted=any(protection.lets_through(change.path) for change in changes),
         judged=any(_judged_something(verdict) for verdict in context.baseline.values()),
     )
     tests = [path for path, role in roles.items() if role == "test"]
