@@ -44,7 +44,7 @@ NOT_FOREIGN = {
     "fleet/runs/records.py": "rows that our own drivers wrote",
     "fleet/worker.py": "lines of our own driver",
     "process/sandbox/room_entry.py": "what our own process was started with",
-    "surfaces/acp/server.py": "an editor's requests; its tests send nonsense",
+    "surfaces/acp/wire.py": "an editor's requests; its tests send nonsense",
     "surfaces/web/application.py": "requests behind the token; its tests fuzz every operation",
     "surfaces/web/people.py": "a file that a person named, and that nobody else can write",
     "testing/acp_agent.py": "a script for tests",

@@ -344,7 +344,7 @@ async def test_every_tool_of_a_command_is_counted_and_heard(context: CheckContex
 async def test_what_was_counted_is_kept_when_the_gate_passes(context: CheckContext) -> None:
     verdict = await CommandGate("echo '3 passed, 1 skipped in 0.01s'").check(context)
 
-    assert verdict.tools == (ToolCount(tool="pytest", passed=3, total=3),)
+    assert verdict.tools == (ToolCount(tool="pytest", passed=3, total=3, skipped=1),)
 
 
 async def test_colors_do_not_reach_the_brief(context: CheckContext) -> None:

@@ -864,7 +864,7 @@ def test_the_list_shows_packages_and_what_is_wrong_with_them(installed: Path) ->
         """,
     )
     patient, rival = "package untilgreen-patient 1.2", "package untilgreen-rival 0.3"
-    goes_on, gives_up = "Goes on for as long as the failures keep changing.", "Gives up at once."
+    goes_on, gives_up = "Continues for as long as the failures keep changing.", "Gives up at once."
     contested = refusal(installed, "registry.create('strategy', 'contested')")
 
     assert rows == [

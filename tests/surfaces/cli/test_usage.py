@@ -60,7 +60,7 @@ def test_the_exit_codes_are_explained(said: Say) -> None:
         (["run", "Mend it.", "--max-iteration", "3"], "Did you mean --max-iterations?"),
         (["run", "Mend", "it."], "it."),
         (["steer", "@last"], "NOTE"),
-        (["answer", "@last"], "CHOICE"),
+        (["answer", "@last", "stop", "now", "then"], "then"),
     ],
 )
 def test_a_wrong_word_is_answered_with_the_one_that_was_meant(

@@ -83,7 +83,7 @@ class Place:
         bool | None,
         Parameter(
             negative="--no-fleet",
-            help="Use the fleet at $UNTILGREEN_FLEET (default: for ids of no run here; --no-fleet: never).",
+            help="Use the fleet at $UNTILGREEN_FLEET; --no-fleet: never.",
             group=MORE,
         ),
     ] = None
