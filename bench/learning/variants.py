@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from untilgreen.core.detectors.cycle import Cycle, _Found, _turns
 from untilgreen.core.detectors.similar import _MEASURES, Similar, _where_nothing_moved
-from untilgreen.core.scoring.same_outcome import ENOUGH, SHORT, comparable, likeness, same
+from untilgreen.core.scoring.same_outcome import ENOUGH, SHORT, _said, comparable, likeness, same
 from untilgreen.core.values.fingerprint import marks_alike, similarity
 from untilgreen.core.values.rules import Signal
 from untilgreen.core.values.state import Lap, RunState
@@ -53,6 +53,8 @@ class CycleVariant(Cycle, frozen=True, kw_only=True):
     """Whether answers that repeat with their outcomes in turns need one round less."""
     outputs: float = 0.0
     """How much alike the outputs must be where there is a single failure."""
+    contained: bool = True
+    """Whether twice as many failures may differ where one lap has all of the other's."""
 
     def _moves_in_turns(self, laps: Sequence[Lap]) -> _Found | None:
         return Cycle._moves_in_turns(self, laps) if self.turns else None
@@ -70,7 +72,7 @@ class CycleVariant(Cycle, frozen=True, kw_only=True):
         return _Found(what="the same failures and no others so far", laps=told, times=len(told))
 
     def _same(self, one: Lap, other: Lap) -> bool:
-        if not _once(same, one, other, overlap=self.overlap) or not self._told(one, other, self.enough):
+        if not self._shared(one, other) or not self._told(one, other, self.enough):
             return False
         single = min(len(one.failing), len(other.failing)) <= 1
         return not (self.outputs and single) or _once(_printed, one, other) >= self.outputs
@@ -79,11 +81,20 @@ class CycleVariant(Cycle, frozen=True, kw_only=True):
         return self._alike_again(one, other) and self._told(one, other, self.enough)
 
     def _alike_again(self, one: Lap, other: Lap) -> bool:
-        alike = _once(same, one, other, overlap=self.overlap) or _once(likeness, one, other) >= self.alike
+        alike = self._shared(one, other) or _once(likeness, one, other) >= self.alike
         return alike and self._told(one, other, self.short)
+
+    def _shared(self, one: Lap, other: Lap) -> bool:
+        return _once(same if self.contained else _share, one, other, overlap=self.overlap)
 
     def _told(self, one: Lap, other: Lap, fewest: int) -> bool:
         return _once(comparable, one, fewest=fewest) and _once(comparable, other, fewest=fewest)
+
+
+def _share(one: Lap, other: Lap, overlap: float) -> bool:
+    """At least this share of all failures, whichever lap has more."""
+    mine, yours = _said(one), _said(other)
+    return mine == yours or len(mine & yours) >= overlap * len(mine | yours)
 
 
 def _printed(one: Lap, other: Lap) -> float:
@@ -120,13 +131,20 @@ def _marks(one: Lap, other: Lap) -> float:
 SHORTEST = (3, 4, 5, 6, 8, ENOUGH)
 """Of the shortest output that counts where it comes once more often; the last one is no shorter at all."""
 
-_GRID = {
-    f"{short} chunks, {'a' if margin else 'no'} lap more, overlap {overlap}": CycleVariant(
-        short=short, margin=margin, overlap=overlap
-    )
-    for short, margin, overlap in product(SHORTEST, (True, False), (0.75, 0.5))
+_SETS = {
+    "overlap 0.75": (0.75, False),
+    "contained sets differ more": (0.75, True),
+    "overlap 0.5": (0.5, False),
 }
-"""What is chosen from together: the shortest output, the lap more of "no others so far", and the overlap."""
+"""When two sets of failures are the same."""
+
+_GRID = {
+    f"{short} chunks, {'a' if margin else 'no'} lap more, {sets}": CycleVariant(
+        short=short, margin=margin, overlap=_SETS[sets][0], contained=_SETS[sets][1]
+    )
+    for short, margin, sets in product(SHORTEST, (True, False), _SETS)
+}
+"""What is chosen from together: the shortest output, the lap more of "no others so far", and the sets."""
 EAGER_CYCLE = CycleVariant(short=min(SHORTEST), margin=False, silent=False, overlap=0.5, near=1.0)
 """Says stuck wherever one of CYCLES does, but for those of BY_THEMSELVES: they need not be asked before."""
 EAGER_SIMILAR = SimilarVariant(similarity=0.9, marks=0.0)
@@ -157,5 +175,5 @@ CHOICES: list[tuple[str, str]] = list(
     product(_GRID, ["punctuation as the replies", "punctuation 0.9", "similarity 0.98", "window 4"])
 )
 """Pairs that the choice out of fold is made from; the rest is measured beside the present form only."""
-SAME_AS_PRESENT = (f"{SHORT} chunks, a lap more, overlap 0.75", "punctuation as the replies")
+SAME_AS_PRESENT = (f"{SHORT} chunks, a lap more, contained sets differ more", "punctuation as the replies")
 """The pair that must decide as the product does; every run is checked."""

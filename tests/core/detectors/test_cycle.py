@@ -35,7 +35,9 @@ def seen(run: Run) -> Signal:
     [
         ("a a a a", 3),
         ("a a", None),
-        ("ab abc ab abd", None),
+        ("ab abc ab abd", 3),
+        ("ab ac ab ad", None),
+        ("ab abcde ab abc", None),
         ("abc ab a", None),
         ("a b a a a", 5),
         ("a b a a", None),

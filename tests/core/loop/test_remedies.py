@@ -227,7 +227,7 @@ def test_best_goes_back_to_the_best_tree() -> None:
     run = Run(strategy=Fixed(iterations=50), remedies=("best",), detectors=[Cycle()])
     run.lap(tests=red("a"))
     for _ in range(3):
-        run.lap(tests=red("a", "b"))
+        run.lap(tests=red("b", "c"))
 
     assert run.step == Restore(lap=1, snapshot="tree-1", why="back to lap 1")
     run.until(Work)

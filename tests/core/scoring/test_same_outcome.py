@@ -1,10 +1,11 @@
 """When two laps came out the same."""
 
 import pytest
+from msgspec import structs
 
 from tests.core.helpers import Run, Turn, gate, red
 from untilgreen.core.scoring.same_outcome import comparable, getting_fewer, likeness, replies_alike, same
-from untilgreen.core.values.model import Reply, Verdict
+from untilgreen.core.values.model import Reply, ToolCount, Verdict
 from untilgreen.core.values.state import Lap
 
 TEXT = " ".join(f"w{chr(97 + n // 26)}{chr(97 + n % 26)}y" for n in range(600))
@@ -47,9 +48,29 @@ def test_the_same_ids_are_the_same_outcome_and_a_share_of_them_may_be() -> None:
     three, four = lap(tests=red(*"abc")), lap(tests=red(*"abcd"))
 
     assert same(three, three, 1.0)
-    assert same(three, four, 0.75)
-    assert not same(three, four, 0.76)
+    assert same(three, lap(tests=red(*"abd")), 0.5)
+    assert not same(three, lap(tests=red(*"abd")), 0.51)
+    assert not same(three, four, 1.0)
     assert not same(three, lap(tests=red(*"xyz")), 0.01)
+
+
+def test_twice_as_many_may_differ_where_one_lap_has_all_failures_of_the_other() -> None:
+    three, six, seven = (lap(tests=red(*ids)) for ids in ("abc", "abcdef", "abcdefg"))
+
+    assert same(three, six, 0.75)
+    assert same(six, three, 0.75)
+    assert not same(three, seven, 0.75)
+
+
+@pytest.mark.parametrize(("tests", "alike"), [(10, True), (13, False)])
+def test_failures_that_came_with_new_tests_may_not(tests: int, alike: bool) -> None:
+    before, after = (
+        lap(tests=structs.replace(red(*ids), tools=(ToolCount(tool="pytest", total=total),)))
+        for ids, total in (("abc", 10), ("abcdef", tests))
+    )
+
+    assert same(before, after, 0.75) is alike
+    assert same(after, before, 0.75) is alike
 
 
 def test_likeness_is_a_matter_of_long_outputs_without_findings() -> None:

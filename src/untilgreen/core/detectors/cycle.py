@@ -25,9 +25,10 @@ Like = Callable[[Lap, Lap], bool]
 class Cycle(Struct, frozen=True, kw_only=True):
     """The last laps repeat, and nothing improved in between.
 
-    The same must occur `repeats` times, in a period of up to `longest_period` laps. Failures count as
-    the same if at least the share `overlap` of them is. Outputs without findings have to be `alike`, and need
-    one more repetition. A run whose score is at least `near` gets one more lap.
+    The same must occur `repeats` times, in a period of up to `longest_period` laps. Failures are the same
+    if at least the share `overlap` of them is; twice as many may differ if one lap has all failures of the
+    other. Outputs without findings have to be `alike`, and need one more repetition. A run whose score is at
+    least `near` gets one more lap.
     """
 
     repeats: Annotated[FromTwo, about("How many times the same must repeat.")] = 3

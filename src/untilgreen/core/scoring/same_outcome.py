@@ -57,12 +57,23 @@ def _boilerplate(verdict: Verdict) -> bool:
 
 
 def same(one: Lap, other: Lap, overlap: float) -> bool:
-    """The same findings, or at least this share of them."""
+    """The same findings, or at least this share of them.
+
+    If one lap has all findings of the other, twice as many may differ, unless it ran more tests as well: an
+    agent that writes its tests first is not going in circles.
+    """
     mine, yours = _said(one), _said(other)
     if mine == yours:
         return True
     shared = len(mine & yours)
+    fewer, more = (one, other) if mine < yours else (other, one)
+    if 0 < shared == min(len(mine), len(yours)) and _tests(more) <= _tests(fewer):
+        overlap = 2 * overlap - 1
     return shared >= overlap * (len(mine) + len(yours) - shared)
+
+
+def _tests(lap: Lap) -> int:
+    return sum(tool.total for verdict in lap.verdicts.values() for tool in verdict.tools)
 
 
 def getting_fewer(laps: Sequence[Lap]) -> bool:
