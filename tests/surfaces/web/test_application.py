@@ -20,7 +20,7 @@ from untilgreen.engine.store.runs import Store
 from untilgreen.journal.file import FileJournal
 from untilgreen.surfaces.web.api.openapi import document
 from untilgreen.surfaces.web.api.operations import TABLE
-from untilgreen.surfaces.web.api.requests import Nothing
+from untilgreen.surfaces.web.api.requests import Nothing, Problem
 from untilgreen.surfaces.web.api.values import ANSWERS
 from untilgreen.surfaces.web.application import application
 from untilgreen.surfaces.web.backend import opened
@@ -73,6 +73,20 @@ async def test_a_page_continues_where_the_last_one_ended(
 
     assert [row["run"] for row in first["runs"] + second["runs"]] == [asking, green]
     assert second["next"] is None
+
+
+SLASHED = sorted({f"{each.path}/" for each in TABLE if each.method == "GET"})
+NOWHERE = ["/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v2/runs", "/mcp/", "/assets/", "/nothing/"]
+
+
+@pytest.mark.parametrize("path", [*SLASHED, *NOWHERE])
+async def test_an_address_with_nothing_behind_it_is_a_problem(
+    client: httpx.AsyncClient, green: str, path: str
+) -> None:
+    answer = await client.get(path.format(run=green, lap="0", gate="tests"))
+
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+    assert msgspec.json.decode(answer.content, type=Problem).status == 404
 
 
 async def test_a_run_its_course_and_its_laps(client: httpx.AsyncClient, green: str) -> None:

@@ -49,6 +49,7 @@ def application(opened: Opened, *, hosts: set[str], token: str, me: str, proxy: 
         405: _not_found,
     }
     app = Starlette(routes=[*routes, *extra], exception_handlers=problems)
+    app.router.redirect_slashes = False  # a redirect would have no problem document
     return Guard(app, hosts=hosts, token=token, me=me, proxy=proxy)
 
 
