@@ -58,6 +58,7 @@ class ForkServer:
             [sys.executable, "-m", "untilgreen.fleet.fork_server", str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
+            process_group=0,  # Ctrl-C is for the worker, which lets its drivers finish
         )
         theirs.close()
 
