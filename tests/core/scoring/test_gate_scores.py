@@ -161,3 +161,48 @@ def test_the_best_lap_has_the_rank_of_its_lap() -> None:
 
     assert run.state.best is not None
     assert run.state.best.rank == run.last.rank > run.state.laps[0].rank
+
+
+def said(text: str) -> Verdict:
+    """A red gate whose output nobody recognizes."""
+    return Verdict(status="fail", excerpt=text)
+
+
+def test_a_linter_that_crashes_is_not_better_than_its_nine_findings() -> None:
+    run = Run(*ONE, baseline=True)
+    run.lap(tests=with_tools(ToolCount(tool="ruff", failed=9)))
+    run.lap(tests=with_tools(ToolCount(tool="ruff", failed=8)))
+
+    run.lap(tests=said("error: Failed to parse pyproject.toml"))
+
+    assert run.state.best is not None
+    assert (run.state.best.lap, run.last.improved) == (1, False)
+
+
+def test_a_number_of_errors_that_falls_is_progress_to_the_last_one() -> None:
+    run = Run(*ONE, baseline=True)
+    for text in ("3 errors are left in it", "2 errors are left in it", "1 error is left in it"):
+        run.lap(tests=said(text))
+
+    assert [lap.improved for lap in run.state.laps] == [True, True]
+    assert run.state.best is not None
+    assert (run.state.best.lap, run.state.best.failures) == (2, 1)
+
+
+def test_the_lap_with_the_smallest_number_of_errors_stays_the_best() -> None:
+    run = Run(*ONE, baseline=True)
+    for text in ("9 errors left", "4 errors left", "6 errors left", "no such file", ""):
+        run.lap(tests=said(text))
+
+    assert run.state.best is not None
+    assert run.state.best.lap == 1
+    assert [lap.failures for lap in run.state.baseline_and_laps] == [9, 4, 6, 9, 9]
+
+
+def test_numbers_of_different_things_are_not_compared() -> None:
+    run = Run(*ONE, baseline=True)
+    for text in ("9 errors in the parser", "4 problems with the build", "3 errors, 5 warnings of the rest"):
+        run.lap(tests=said(text))
+
+    assert [lap.failures for lap in run.state.baseline_and_laps] == [1, 1, 1]
+    assert not any(lap.improved for lap in run.state.laps)

@@ -2,6 +2,7 @@
 
 A command may run several tools (`npm test && tsc`). Each is a part with its own score, and the gate's
 score is their mean. A part that a lap did not reach keeps its earlier score.
+A gate whose output nobody recognizes may still say how much is wrong ("7 errors left"); fewer are better.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from untilgreen.core.values.fingerprint import Count, counts
 from untilgreen.core.values.model import ToolCount, Verdict
 from untilgreen.core.values.state import Lap, ToolRecord
 
@@ -44,27 +46,66 @@ def remembered(
     return grown
 
 
+def remembered_counts(
+    known: dict[str, dict[str, int]], verdicts: Mapping[str, Verdict]
+) -> dict[str, dict[str, int]]:
+    """The most that each gate said is wrong; the same object where these verdicts say nothing new."""
+    grown = known
+    for name, verdict in verdicts.items():
+        if (count := _stated(verdict)) is None:
+            continue
+        before = grown.get(name, {})
+        if count.words not in before or before[count.words] < count.number:
+            grown = {**grown, name: {**before, count.words: round(count.number)}}
+    return grown
+
+
+def _stated(verdict: Verdict) -> Count | None:
+    """How much is wrong by the words of an output without findings, if it says that of one thing only."""
+    if verdict.status != "fail" or verdict.findings or verdict.tools:
+        return None
+    falling = [count for count in counts(verdict.excerpt) if count.falls]
+    return falling[-1] if len({count.words for count in falling}) == 1 else None
+
+
 def _record(before: ToolRecord, count: ToolCount, tools: Iterable[ToolCount]) -> ToolRecord:
     others = {each.tool for each in tools if each.tool != count.tool} if count.failed else set()
     return ToolRecord(
         most=max(before.most, count.total),
+        most_failed=max(before.most_failed, count.failed),
         seen_passing=before.seen_passing or not count.failed,
         beside=tuple(sorted({*before.beside, *others})),
     )
 
 
-def rate(name: str, verdict: Verdict | None, tools: ToolRecords, earlier: Sequence[Lap] = ()) -> Rating:
+def rate(
+    name: str,
+    verdict: Verdict | None,
+    tools: ToolRecords,
+    earlier: Sequence[Lap] = (),
+    stated: Mapping[str, int] = {},
+) -> Rating:
     """What one verdict is worth, given everything that its gate has shown; `earlier` are laps before it."""
     if verdict is None or verdict.status == "skip":
         return Rating(score=0.0, failures=0)
     if verdict.status == "pass":
         return Rating(score=1.0, failures=0)
-    tests = sum(record.most for record in tools.values())
     if verdict.status == "error" or (tools and not verdict.tools):
-        return Rating(score=0.0, failures=max(verdict.count, tests))
+        worst = sum(max(record.most, record.most_failed) for record in tools.values())
+        return Rating(score=0.0, failures=max(verdict.count, worst, *stated.values()))
     if not tools:
-        return Rating(score=min(max(verdict.score, 0.0), MOST_FOR_RED), failures=verdict.count)
+        failures = max(verdict.count, _left(verdict, stated))
+        return Rating(score=min(max(verdict.score, 0.0), MOST_FOR_RED), failures=failures)
     return _mean([_part(name, tool, verdict, record, earlier) for tool, record in tools.items()], verdict)
+
+
+def _left(verdict: Verdict, stated: Mapping[str, int]) -> int:
+    """What the output says is wrong; as much as ever where it doesn't say, nothing where the words change."""
+    if len(stated) != 1:
+        return 0
+    ((words, most),) = stated.items()
+    count = _stated(verdict)
+    return round(count.number) if count is not None and count.words == words else most
 
 
 def _mean(parts: Sequence[Rating], verdict: Verdict) -> Rating:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from untilgreen.core.scoring.gate_scores import EARLIER, rate, remembered
+from untilgreen.core.scoring.gate_scores import EARLIER, rate, remembered, remembered_counts
 from untilgreen.core.values.decision import Decision
 from untilgreen.core.values.model import CLAIM_GATE, INTEGRITY_GATE, GateSpec, Plan, Reply, Verdict
 from untilgreen.core.values.rules import Signal
@@ -61,10 +61,10 @@ def lacks_only_the_claim(plan: Plan, verdicts: dict[str, Verdict]) -> bool:
 
 def _with_tools(state: RunState, verdicts: dict[str, Verdict]) -> RunState:
     """The state with what these verdicts show; where that is more than ever, laps are scored again."""
-    tools = remembered(state.tools, verdicts)
-    if tools is state.tools:
+    tools, stated = remembered(state.tools, verdicts), remembered_counts(state.stated, verdicts)
+    if tools is state.tools and stated is state.stated:
         return state
-    state = replace(state, tools=tools)
+    state = replace(state, tools=tools, stated=stated)
     laps: list[Lap] = []
     known = replace(state, best=None, top_score=None, reach=0, fewest=None)
     for lap in state.baseline_and_laps:
@@ -158,7 +158,7 @@ def _rated(state: RunState, verdicts: dict[str, Verdict], earlier: Sequence[Lap]
     """Score and failures of a lap: the mean over the gates that judge the work, and the total of failures."""
     plan = state.plan
     ratings = {
-        name: rate(name, verdict, state.tools.get(name, {}), earlier)
+        name: rate(name, verdict, state.tools.get(name, {}), earlier, state.stated.get(name, {}))
         for name, verdict in _required_verdicts(plan, verdicts).items()
     }
     failures = sum(rating.failures for rating in ratings.values())

@@ -64,7 +64,7 @@ class Hybrid(Struct, frozen=True, kw_only=True):
             )
         if last.fewer or last.gain >= self.min_gain - _ROUNDING:
             how = (
-                f"only {several(last.count, 'finding')} left"
+                f"only {several(last.failures, 'failure')} left"
                 if last.fewer
                 else f"score up by {last.gain:.2f}"
             )

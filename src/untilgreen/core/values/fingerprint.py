@@ -147,9 +147,14 @@ def counts(text: str) -> list[Count]:
     found = []
     for place, kind in _counted(alike).items():
         number = float(_NUMBER.findall(written[place])[0])
-        around = [*alike[max(0, place - 2) : place], kind, *alike[place + 1 : place + 4]]
+        around = [*alike[max(0, place - 2) : place], kind, *map(_singular, alike[place + 1 : place + 4])]
         found.append(Count(_ZEROS.sub("#", " ".join(around)), number, kind != "share"))
     return found
+
+
+def _singular(word: str) -> str:
+    """So that "2 tests are failing" counts the same thing as "1 test is failing"."""
+    return "is" if word == "are" else word if word.endswith(("ss", "is")) else word.removesuffix("s")
 
 
 _AROUND = "()[]{}<>,;:.!*\"'`"

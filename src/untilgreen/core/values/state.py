@@ -149,6 +149,8 @@ class ToolRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     most: int = 0
     """The most tests it ever counted; 0 for a linter."""
+    most_failed: int = 0
+    """The most failures it ever counted."""
     seen_passing: bool = False
     """Whether it also prints when it finds nothing."""
     beside: tuple[str, ...] = ()
@@ -193,6 +195,8 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     top_score: float | None = None
     tools: dict[str, dict[str, ToolRecord]] = field(default_factory=dict)
     """By gate, what each tool in its output showed over all laps; scores are relative to this."""
+    stated: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By gate without findings: the most that its output said is wrong ("7 errors left"), by these words."""
     reach: int = 0
     """How many required gates gave a verdict in the lap with the fewest findings."""
     fewest: int | None = None
