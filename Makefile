@@ -109,7 +109,7 @@ soak: $(READY) ## run the long tests: kill -9 at every named point, hundreds of 
 	@$(BIN)/python -c 'import temporalio, psycopg' 2>/dev/null || echo "Left out: the chaos of the fleet; make test-fleet installs what it needs."
 	CHAOS_SECONDS=$(CHAOS_SECONDS) $(BIN)/pytest tests/fleet/test_chaos.py -q -s -rs --inline-snapshot=disable || test $$? -eq 5
 
-defences: $(READY) ## remove one defence after another and check that its tests fail; DEFENCES="lock git" selects some
+defences: $(READY) ## remove one defence after another and check that its tests fail; DEFENCES="lock git" selects some, --breaks those of tests/breaks
 	$(BIN)/python -m tests.defences.removing $(DEFENCES)
 
 # Needs a wheel of atheris for this Python, which there is for Linux; so it is no part of the dev group.

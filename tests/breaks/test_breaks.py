@@ -1,27 +1,12 @@
 """Every attack that once broke something has its tests and its defences, and they are there."""
 
-import tomllib
-from pathlib import Path
-
-import msgspec
 import pytest
 
+from tests.breaks.table import Break, breaks
 from tests.defences.table import ROOT, defences
 
 NAMES = {each.against for each in defences()}
-
-
-class Break(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One attack, what shows that it is held, and what holds it."""
-
-    attack: str
-    tests: tuple[str, ...]
-    defences: tuple[str, ...]
-
-
-TABLE = msgspec.convert(
-    tomllib.loads(Path(__file__).with_name("breaks.toml").read_text(encoding="utf-8"))["break"], list[Break]
-)
+TABLE = tuple(breaks())
 BY_ATTACK = pytest.mark.parametrize("one", TABLE, ids=lambda one: one.attack[:60])
 
 

@@ -1,7 +1,8 @@
 """`make defences`: take away one defence after another and see its tests go red.
 
-`python -m tests.defences.removing [WORDS …]` tries those whose area or fault has one of these words. Nothing
-here is touched: it happens in copies of the work tree, each with an environment of its own.
+`python -m tests.defences.removing [--breaks] [WORDS …]` tries those whose area or fault has one of these
+words, with `--breaks` only those behind the attacks of `tests/breaks`. Nothing here is touched: it happens in
+copies of the work tree, each with an environment of its own.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from time import monotonic
 
 import psutil
 
+from tests.breaks.table import breaks
 from tests.defences.table import ROOT, Defence, defences
 
 AT_ONCE = 2
+BREAKS = "--breaks"
 FAILED = 1
 """What pytest says when tests ran and some failed; not when there are none, or none can be read."""
 PATIENCE_SECONDS = 300
@@ -65,6 +68,7 @@ class Copy:
         script = home / "bin" / "untilgreen"
         script.write_text(COMMAND.format(python=python))
         script.chmod(0o755)
+        (home / "bin" / "ruff").symlink_to(Path(sys.executable).with_name("ruff"))  # a gate of some tests
         return python
 
     def green(self, tests: Sequence[str]) -> bool:
@@ -110,11 +114,7 @@ class Copy:
 
 def main(words: Sequence[str]) -> int:
     """Try all, or those with one of the words, and print what became of each."""
-    chosen = [
-        each
-        for each in defences()
-        if not words or any(word.casefold() in f"{each.area} {each.against}".casefold() for word in words)
-    ]
+    chosen = _chosen(words)
     if not chosen:
         print(f"No defence has one of these words: {' '.join(words)}", file=sys.stderr)
         return 2
@@ -132,6 +132,17 @@ def main(words: Sequence[str]) -> int:
         f"{len(chosen) - len(blind)} of {len(chosen)} defences are missed by their tests when they are gone."
     )
     return int(bool(blind))
+
+
+def _chosen(words: Sequence[str]) -> list[Defence]:
+    named = {name for each in breaks() for name in each.defences} if BREAKS in words else None
+    words = [word.casefold() for word in words if word != BREAKS]
+    return [
+        each
+        for each in defences()
+        if (named is None or each.against in named)
+        and (not words or any(word in f"{each.area} {each.against}".casefold() for word in words))
+    ]
 
 
 def _end_what_was_left(folder: Path) -> None:

@@ -346,6 +346,8 @@ def test_a_module_in_a_package_shadows_nothing_and_an_old_file_is_just_work() ->
     assert protection.role("queue.py") is None
     assert protection.role("src/typing.py") == "tool"
     assert protection.role("src/pluggy/__init__.py") == "tool"
+    assert protection.role("src/iniconfig/__init__.py") == "tool"
+    assert protection.role("pluggy.py") == "tool"
 
 
 def test_where_only_some_files_may_be_edited_every_other_file_is_fixed() -> None:

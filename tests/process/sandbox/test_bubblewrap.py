@@ -500,8 +500,10 @@ async def test_the_number_of_processes_has_a_limit(home: Path, work: Path) -> No
 
 
 async def test_what_is_kept_in_memory_has_a_size(home: Path, work: Path) -> None:
+    """In many small files: the size of a single one has a limit of its own."""
     wall = replace(sandbox(work), disk=1_000_000)
-    ran = await inside("head -c 3000000 /dev/zero > /tmp/much || echo full", work, wall)
+    many = "for n in 1 2 3 4 5 6; do head -c 500000 /dev/zero > /tmp/part$n || echo full; done"
+    ran = await inside(many, work, wall)
 
     assert "full" in ran.stdout
 

@@ -99,6 +99,14 @@ async def test_a_repository_that_is_gone_is_a_sentence(repository: Path, workspa
         await workspace.snapshot("1")
 
 
+def test_a_repository_that_goes_while_a_snapshot_is_taken_is_a_sentence(repository: Path) -> None:
+    watch = GcWatch(repository / ".git")
+    shutil.rmtree(repository / ".git")
+
+    with pytest.raises(WorkspaceNotReady, match=r"/\.git' is gone\. Restore it"):
+        assert watch.changed
+
+
 async def test_the_note_of_a_gc_that_died_or_runs_elsewhere_holds_nobody_up(
     repository: Path, tmp_path: Path
 ) -> None:
