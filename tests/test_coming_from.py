@@ -23,7 +23,7 @@ from untilgreen.errors import ConfigError, UnknownPlugin
 from untilgreen.plugins.kinds import BUILT_IN
 from untilgreen.plugins.registry import registry
 from untilgreen.surfaces.cli.main import reference
-from untilgreen.surfaces.hook.call import RECOVERY_SECONDS
+from untilgreen.surfaces.hook.continuing import RECOVERY_SECONDS
 from untilgreen.surfaces.json.lines import SessionLine
 from untilgreen.testing import story
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import anyio
 
 from untilgreen.engine import session_loop
-from untilgreen.engine.session_loop import SessionRun
 from untilgreen.engine.session_plan import LoopRequest
 from untilgreen.engine.store.runs import Store
+from untilgreen.engine.store.session_runs import SessionRun, found
 from untilgreen.surfaces.hook.session_line import line_of
 from untilgreen.surfaces.json.lines import SessionLine as SessionState
 
@@ -76,7 +76,7 @@ def state(
     if session is None:
         session_run = anyio.run(session_loop.found_in, store, (directory or Path()).resolve())
     else:
-        session_run = anyio.run(session_loop.found, store, session)
+        session_run = found(store, session)
     return None if session_run is None else line_of(session_run)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from time import time
 
 import anyio
-from msgspec import Struct
 from msgspec.structs import replace
 
 from untilgreen.core.briefing.brief import Brief, compose
@@ -32,32 +31,13 @@ from untilgreen.engine.store.notes import session_notes
 from untilgreen.engine.store.notes.session_notes import Note
 from untilgreen.engine.store.reading import state_of
 from untilgreen.engine.store.runs import Store
+from untilgreen.engine.store.session_runs import SessionRun, found, settled
 from untilgreen.engine.worktree import setup
 from untilgreen.engine.worktree.premises import Known, LocalPremises
 from untilgreen.errors import ArrivalRefused, JournalError, JournalLocked, UserError, WorkspaceNotReady
 from untilgreen.process.tree_note import GRACE_SECONDS
 
 LOOK_SECONDS = 0.05
-
-
-class SessionRun(Struct, frozen=True, kw_only=True):
-    """A session's run and its state."""
-
-    note: Note
-    record: FolderRecord
-    state: RunState
-    warnings: tuple[str, ...] = ()
-    """What a person should know about it."""
-    brief: Brief | None = None
-    """The brief that this call offered, if any."""
-
-    @property
-    def out(self) -> Brief | None:
-        """The brief that the session works on."""
-        lap = self.state.open
-        if lap is None or not lap.in_session:
-            return None
-        return compose(replace(self.state, notes_told=lap.notes_from))
 
 
 async def begin(wish: LoopRequest, store: Store, *, seconds: float | None = None) -> SessionRun:
@@ -86,7 +66,7 @@ async def begin(wish: LoopRequest, store: Store, *, seconds: float | None = None
 
 async def go(session: str, store: Store, *, by: str = "", seconds: float | None = None) -> SessionRun:
     """Offer the lap that waits, in a turn that a person began."""
-    session_run = await found(store, session)
+    session_run = found(store, session)
     if session_run is None:
         raise UserError(no_loop(f"in session {session!r}"))
     arrival = Go(at=time(), by=by, session=session)
@@ -103,7 +83,7 @@ async def answer(
     seconds: float | None = None,
 ) -> SessionRun:
     """Answer the question of a session's run, and continue."""
-    session_run = await found(store, session)
+    session_run = found(store, session)
     if session_run is None:
         raise UserError(no_loop(f"in session {session!r}"))
     reply = Answer(at=time(), by=by, choice=choice, argument=argument)
@@ -133,9 +113,9 @@ async def adopt(
             )
         await sending.deliver(run, Take(at=time()))
         session_notes.remove(store, state.session or "")
-    known = session_notes.find(store, session)
-    if known is not None and known.run != run.id and not _over(await found(store, session)):
-        raise UserError(f"This session already has run {known.run}. Cancel that first.")
+    known = found(store, session)
+    if known is not None and known.note.run != run.id and not known.over:
+        raise UserError(f"This session already has run {known.note.run}. Cancel that first.")
     top = await setup.top_of(state.plan, run.scratch)
     note = Note(session=session, agent=agent, run=run.id, top=str(top.resolve()))
     session_notes.write(store, note)
@@ -214,11 +194,11 @@ async def _until_next_brief(
 async def cancel(session: str, store: Store, *, by: str = "") -> SessionRun | None:
     """End the run of a session; None if it has none."""
     try:
-        session_run = await found(store, session)
+        session_run = found(store, session)
     except JournalError:  # what can't be read can't be ended; the session is free again
         session_notes.remove(store, session)
         raise
-    if session_run is None or _over(session_run):
+    if session_run is None or session_run.over:
         session_notes.remove(store, session)
         return None
     await sending.deliver(session_run.record, Cancel(at=time(), by=by, reason="cancelled in its session"))
@@ -230,37 +210,14 @@ async def found_in(store: Store, directory: Path) -> SessionRun | None:
     """The run of the session that works in a directory, the last one to do so; None if there is none."""
     repository = await Known().repositories.find(directory)
     top = str((repository.top if repository else directory).resolve())
-    here = [await found(store, note.session) for note in session_notes.notes(store) if note.top == top]
-    going = [session_run for session_run in here if session_run and not _over(session_run)]
+    here = [found(store, note.session) for note in session_notes.notes(store) if note.top == top]
+    going = [session_run for session_run in here if session_run and not session_run.over]
     return max(going, key=lambda session_run: session_run.state.now, default=None)
-
-
-async def found(store: Store, session: str) -> SessionRun | None:
-    """The run of a session and its state; None if it has none."""
-    note = session_notes.find(store, session)
-    if note is None:
-        return None
-    record = store.record(note.run)
-    if not record.complete:
-        session_notes.remove(store, session)
-        return None
-    return SessionRun(note=note, record=record, state=await state_of(record))
-
-
-def settled(store: Store, session_run: SessionRun) -> SessionRun:
-    """Remove the note of a run that is over."""
-    if _over(session_run):
-        session_notes.remove(store, session_run.note.session)
-    return session_run
 
 
 def no_loop(where: str) -> str:
     """The error for a session or a directory without a run."""
     return f"No loop is active {where}. Start one with /ralph, or `untilgreen session start`."
-
-
-def _over(session_run: SessionRun | None) -> bool:
-    return session_run is None or session_run.state.outcome is not None
 
 
 async def _free_directory(wish: LoopRequest, store: Store, known: Known) -> None:
@@ -278,8 +235,8 @@ async def _free_directory(wish: LoopRequest, store: Store, known: Known) -> None
 
 async def _make_room(wish: LoopRequest, store: Store) -> None:
     """A session can have one run: an open one is an error, unless it is to be replaced."""
-    before = await found(store, wish.session)
-    if before is None or _over(before):
+    before = found(store, wish.session)
+    if before is None or before.over:
         return
     await discard(before.record)
     if not before.record.complete:  # a start that died before anything was done

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tests.surfaces.hook.helpers import Session
-from untilgreen.surfaces.hook.call import RECOVERY_SECONDS
+from untilgreen.surfaces.hook.continuing import RECOVERY_SECONDS
 
 
 def failed(session: Session, **data: object) -> dict[str, object]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import subprocess
+import sys
 import time
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -121,6 +125,51 @@ def test_of_two_hooks_at_once_one_has_the_brief_and_the_lap(session: Session) ->
         briefs = [answer.brief for answer in map(session.end, pair) if answer.out]
         assert [f"ITERATION {lap}/" in brief for brief in briefs] == [True]
     assert session.laps() == 8
+
+
+def test_a_second_hook_says_nothing_while_the_first_one_runs_its_gates(session: Session) -> None:
+    gate = (
+        "test -f slow || { touch slow; exit 1; }; touch began; until test -f go; do sleep 0.05; done; exit 1"
+    )
+    session.start("make it ok", "--gate", f"tests={gate}")
+    first = session.begin("stop", session.payload(active=False))
+    while not (session.place / "began").exists():
+        assert first.poll() is None
+        time.sleep(0.05)
+
+    second = session.begin("stop", session.payload(active=False))
+    with suppress(subprocess.TimeoutExpired):
+        second.wait(2)
+    (session.place / "go").touch()
+
+    assert "ITERATION 2/" in session.end(first).brief
+    assert session.end(second).out == ""
+
+
+def test_a_stop_of_a_paused_run_loads_no_event_loop_and_nothing_that_drives(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+    session.prompt("let me look at it")
+    assert session.state()["waits"]
+
+    answer, loaded = _loaded(session)
+    assert answer == ""
+    assert "untilgreen.surfaces.hook.call" in loaded
+    driving = ("asyncio", "untilgreen.engine.driving", "untilgreen.gates", "untilgreen.process.run")
+    assert [name for name in loaded if name.startswith(driving)] == []
+
+
+def _loaded(session: Session) -> tuple[str, list[str]]:
+    """What a stop answers, and the modules that its process loaded."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "untilgreen", "hook", "stop", "--agent", "claude"],
+        cwd=session.place,
+        env=session.env,
+        input=json.dumps(session.payload()),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout, [line.rpartition("|")[2].strip() for line in done.stderr.splitlines()]
 
 
 def test_a_gate_that_leaves_a_daemon_behind_does_not_keep_the_answer(session: Session) -> None:

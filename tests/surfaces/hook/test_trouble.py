@@ -119,7 +119,7 @@ def test_a_wrong_flag_of_a_hook_is_said_and_keeps_nobody(session: Session) -> No
 def test_a_defect_of_ours_lets_the_session_stop_and_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    async def broken(call: Call, payload: object) -> None:
+    def broken(call: Call, payload: object) -> None:
         raise LookupError("nobody thought of this")
 
     monkeypatch.setattr("untilgreen.surfaces.hook.call._heard", broken)

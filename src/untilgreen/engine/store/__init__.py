@@ -12,6 +12,7 @@ scratch        What only this machine needs to drive a run: notes of processes, 
 artifacts      What a run keeps beside its journal, and who watches the agent while it works.
 hub            One run for any number of followers: its journal is read and folded once.
 catalog        What a list shows of each run, cached, so that long lists need not read every journal.
+session_runs   The run of an agent's session and its state.
 notes/         What this machine notes about all runs: sessions, trusted spec files, lessons.
 atomic_file    Writes a file completely or not at all, readable by its owner only.
 

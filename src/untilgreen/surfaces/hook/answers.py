@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from untilgreen.core.values.model import CLAIM_GATE, INTEGRITY_GATE, Outcome
 from untilgreen.core.values.state import RunState
 from untilgreen.core.values.units import several, show_duration
-from untilgreen.engine.session_loop import SessionRun
+from untilgreen.engine.store.session_runs import SessionRun
 from untilgreen.regex import regex
 from untilgreen.surfaces.install.targets import GO, TARGETS, Target, target_of
 from untilgreen.surfaces.text.questions import choices_of, question_lines

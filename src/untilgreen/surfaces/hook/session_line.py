@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from untilgreen.core.values.state import RunState
-from untilgreen.engine.session_loop import SessionRun
 from untilgreen.engine.session_plan import DESCRIPTION
+from untilgreen.engine.store.session_runs import SessionRun
 from untilgreen.journal.reader import read
 from untilgreen.surfaces.hook.answers import resting, typed
 from untilgreen.surfaces.json.lines import SessionLine

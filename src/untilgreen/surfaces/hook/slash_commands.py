@@ -16,6 +16,7 @@ from untilgreen.config.sources.from_text import gates_from
 from untilgreen.engine import session_loop
 from untilgreen.engine.session_plan import LoopRequest
 from untilgreen.engine.store.runs import Store
+from untilgreen.engine.store.session_runs import found
 from untilgreen.errors import UntilgreenError, UserError, nearest
 from untilgreen.regex import regex
 from untilgreen.surfaces.hook import answers
@@ -181,7 +182,7 @@ async def _start(rest: str, payload: Payload, agent: str, store: Store, seconds:
 
 async def _answer(rest: str, payload: Payload, store: Store, seconds: float | None) -> Answer:
     """`answer 1`, `answer cancel`, or `answer 1 with a few words about it`."""
-    session_run = await session_loop.found(store, payload.session)
+    session_run = found(store, payload.session)
     choices = choices_of(session_run.state) if session_run else ()
     if not choices:
         raise UserError("No question is open in this session.")
@@ -216,7 +217,7 @@ async def _cancel(payload: Payload, store: Store) -> Answer:
 
 
 async def _state(payload: Payload, store: Store) -> Answer:
-    session_run = await session_loop.found(store, payload.session)
+    session_run = found(store, payload.session)
     if session_run is None:
         return Answer(refused="no loop is active in this session. Start one with: /ralph TASK")
     lap = session_run.state.open

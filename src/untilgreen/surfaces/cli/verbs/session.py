@@ -11,9 +11,9 @@ from cyclopts import App, Parameter
 from untilgreen.config.sources.from_text import gates_from
 from untilgreen.core.exit_codes import NOT_GREEN, OK
 from untilgreen.engine import session_loop
-from untilgreen.engine.session_loop import SessionRun
 from untilgreen.engine.session_plan import LoopRequest
 from untilgreen.engine.store.notes import session_notes
+from untilgreen.engine.store.session_runs import SessionRun, found
 from untilgreen.errors import JournalError, UserError, readable
 from untilgreen.surfaces.cli import completers
 from untilgreen.surfaces.cli.caller import me
@@ -147,7 +147,7 @@ def state(*, session: Session = None, place: Place = HERE, json: Json = False) -
         session_run, where = anyio.run(session_loop.found_in, store, place.start), "in this directory"
     else:
         name = named(session)
-        session_run, where = anyio.run(session_loop.found, store, name), f"in session {name!r}"
+        session_run, where = found(store, name), f"in session {name!r}"
     if session_run is None:
         tell(session_loop.no_loop(where))
         return NOT_GREEN
@@ -162,7 +162,7 @@ def state(*, session: Session = None, place: Place = HERE, json: Json = False) -
 @app.command
 def active(*, session: Session = None, place: Place = HERE) -> int:
     """Exit with 0 if a session has a loop that is not over, otherwise with 1; for scripts."""
-    session_run = anyio.run(session_loop.found, place.store(), named(session))
+    session_run = found(place.store(), named(session))
     return OK if session_run is not None and session_run.state.outcome is None else NOT_GREEN
 
 
@@ -174,7 +174,7 @@ def list_sessions(*, place: Place = HERE, json: Json = False) -> int:
         version_line()
     for note in session_notes.notes(store):
         try:
-            session_run = anyio.run(session_loop.found, store, note.session)
+            session_run = found(store, note.session)
         except JournalError as error:
             tell(f"error: {inert_lines(str(error))}")
             continue
