@@ -7,7 +7,6 @@ and takes some seconds of CPU. Verifying costs about two beside the gates, so th
 ratio; the seconds are printed. Left out: waiting for a disk, as everything lies in memory.
 CPU of this process and of all it starts is measured, so that a busy machine changes little; least of three.
 Bars: a worktree start at most 1.5 times `git worktree add`; verify at most 2 times its gates.
-The first bar is missed so far (1.65): most of the rest goes into making the private index.
 """
 
 from __future__ import annotations
@@ -67,6 +66,7 @@ async def _worktrees(root: Path, place: Path) -> tuple[float, float]:
         began = _cpu()
         await worktree.make(commit, root)
         workspace = GitWorkspace(worktree.path, run, place / run / "private")
+        workspace.checked_out()
         await workspace.prepare()
         await workspace.snapshot("1-base")
         ours.append(_cpu() - began)

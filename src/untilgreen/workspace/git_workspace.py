@@ -14,7 +14,7 @@ from untilgreen.regex import regex
 from untilgreen.workspace.file_stamps import Stamps, stamps
 from untilgreen.workspace.git.command import Git, GitFailed, shown
 from untilgreen.workspace.git.gc_guard import GcWatch, check_whole, tell_nobody
-from untilgreen.workspace.git.index_seed import seed, submodules
+from untilgreen.workspace.git.index_seed import adopt, refresh, seed, submodules
 from untilgreen.workspace.git.private_index import Difference, Index, Looked, differences
 from untilgreen.workspace.git.private_repository import PrivateRepository
 from untilgreen.workspace.git.repository import Repository, find_repository
@@ -71,6 +71,8 @@ class GitWorkspace:
         """The last tree that has a ref and was found complete."""
         self._differences: dict[tuple[str, str], Sequence[Difference]] = {}
         """Between two trees, which never change; a lap asks for the same ones twice, and so does its end."""
+        self._untouched = self._unread = False
+        """Whether only git has written the work tree so far; whether its word was taken for the files."""
         self._warnings: dict[str, None] = {}
         self.tell: Callable[[str], None] = tell_nobody
         """Called while something is waited for, and when a huge file enters git."""
@@ -80,6 +82,13 @@ class GitWorkspace:
     def warnings(self) -> list[str]:
         """What a person should know about this workspace, as far as it has been inspected."""
         return list(self._warnings)
+
+    def checked_out(self) -> None:
+        """Say that git has just written the work tree, and that nothing else was there or has run since.
+
+        The first snapshot then takes git's word for it, and no file is read; later ones look as always.
+        """
+        self._untouched = True
 
     async def prepare(self) -> None:
         """Find problems before work begins."""
@@ -226,7 +235,14 @@ class GitWorkspace:
         seen = stamps(os.fsencode(private.repository.top))
         if seen is not None and self._tree is not None and self._still == (seen, index.mark()):
             return self._tree[1]
-        unchanged = await seed(private, git)
+        if self._untouched:
+            self._untouched = False
+            self._unread = await adopt(private, git)
+            if self._unread:
+                self._tree = (index.mark(), await index.tree())
+                return self._tree[1]
+        unchanged = await seed(private, git) or (self._unread and await refresh(git))
+        self._unread = False
         known = self._tree[1] if self._tree and self._tree[0] == index.mark() else None
         try:
             looked = await index.update(known, unchanged=unchanged)

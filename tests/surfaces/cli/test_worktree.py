@@ -112,6 +112,19 @@ def test_setup_and_copies_make_the_worktree_ready_and_are_no_part_of_the_result(
     assert changed == "notes.txt\n"
 
 
+@pytest.mark.parametrize("table", ['copy=["local.cfg"]', 'setup="echo port = 2 > local.cfg"'])
+def test_what_setup_writes_over_a_file_that_git_keeps_is_no_part_of_the_result(cli: Cli, table: str) -> None:
+    write(cli.place, {"local.cfg": "port = 1\n"})
+    git(cli.place, "add", "--all")
+    git(cli.place, *IDENTITY, "commit", "--quiet", "--message", "more")
+    write(cli.place, {"local.cfg": "port = 2\n"})
+
+    done = mended(cli, "--set", f"workspace.{table}", gate=f"{MENDED} && grep -q 2 local.cfg")
+
+    assert done.code == 0, done.err
+    assert git(cli.place, "diff", "--name-only", "HEAD", f"untilgreen/{cli.ids[0]}") == "notes.txt\n"
+
+
 @pytest.mark.parametrize(
     ("table", "said"),
     [

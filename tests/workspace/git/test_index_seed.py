@@ -7,6 +7,7 @@ import pytest
 
 from tests.workspace.helpers import commit, contents, git, settle, write
 from untilgreen.workspace.git_workspace import GitWorkspace
+from untilgreen.workspace.worktree import Worktree
 
 
 def listed(repository: Path, tree: str) -> list[str]:
@@ -166,3 +167,94 @@ async def test_an_index_that_a_power_cut_damaged_is_made_again(
     (private / "git" / "index").write_bytes(left)
 
     assert await workspace.snapshot("1") == before
+
+
+@pytest.fixture
+async def checkout(repository: Path, private: Path, tmp_path: Path) -> GitWorkspace:
+    """A worktree that git has just made, and that nothing else has written in."""
+    write(repository, {"a.txt": "old\n", "b.txt": "b\n"})
+    commit(repository)
+    return await checked_out(repository, private, tmp_path / "worktree")
+
+
+async def checked_out(repository: Path, private: Path, place: Path) -> GitWorkspace:
+    worktree = Worktree(path=place, repository=repository / ".git", run="r1")
+    await worktree.make(git(repository, "rev-parse", "HEAD").strip(), repository)
+    workspace = GitWorkspace(place, "r1", private)
+    workspace.checked_out()
+    return workspace
+
+
+async def test_the_first_snapshot_of_a_new_checkout_takes_the_word_of_git(
+    repository: Path, checkout: GitWorkspace
+) -> None:
+    write(checkout.root, {"a.txt": "new\n", "c.txt": "c\n"})
+    (checkout.root / "b.txt").unlink()
+
+    first = await checkout.snapshot("0")
+    second = await checkout.snapshot("1")
+
+    assert first == git(repository, "rev-parse", "HEAD^{tree}").strip()
+    assert listed(repository, second) == ["a.txt", "c.txt"]
+    assert blob(repository, second, "a.txt") == "new\n"
+
+
+async def test_a_new_checkout_is_restored_byte_for_byte(checkout: GitWorkspace) -> None:
+    before = contents(checkout.root)
+    first = await checkout.snapshot("0")
+    write(checkout.root, {"a.txt": "new\n", "c.txt": "c\n"})
+    await checkout.restore(first, await checkout.snapshot("1"))
+
+    assert contents(checkout.root) == before
+
+
+async def test_a_change_of_equal_size_and_time_in_a_new_checkout_is_seen(
+    repository: Path, checkout: GitWorkspace
+) -> None:
+    """git reads again what is as young as its index, so that the copy must have the time of the original."""
+    git(repository, "config", "core.trustctime", "false")
+    index = next((repository / ".git" / "worktrees").glob("*/index"))
+    settle(checkout.root, "a.txt")
+    os.utime(index, (1_000_000_000, 1_000_000_000))
+    await checkout.snapshot("0")
+    write(checkout.root, {"a.txt": "new\n"})
+    os.utime(checkout.root / "a.txt", (1_000_000_000, 1_000_000_000))
+
+    assert blob(repository, await checkout.snapshot("1"), "a.txt") == "new\n"
+
+
+async def test_the_word_of_git_is_taken_once(repository: Path, checkout: GitWorkspace, private: Path) -> None:
+    await checkout.snapshot("0")
+    write(checkout.root, {"a.txt": "new\n"})
+    (private / "git" / "index").unlink()
+
+    assert blob(repository, await checkout.snapshot("1"), "a.txt") == "new\n"
+
+
+async def test_the_word_of_git_is_not_taken_where_a_snapshot_was_taken_before(
+    repository: Path, checkout: GitWorkspace, private: Path
+) -> None:
+    await GitWorkspace(checkout.root, "r1", private).snapshot("0")
+    write(checkout.root, {"a.txt": "new\n"})
+
+    assert blob(repository, await checkout.snapshot("1"), "a.txt") == "new\n"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "setting"),
+    [("*.txt text eol=crlf\n", "false"), ("", "true"), ("*.txt ident\n", "false"), ("* text\n", "true")],
+)
+async def test_a_new_checkout_that_git_converts_is_kept_as_it_is_on_disk(
+    attributes: str, setting: str, repository: Path, private: Path, tmp_path: Path
+) -> None:
+    git(repository, "config", "--global", "core.autocrlf", setting)
+    write(repository, {"a.txt": "1 $Id$\n2\n", "sub/.gitattributes": attributes, "sub/b.txt": "$Id$\n"})
+    commit(repository)
+    workspace = await checked_out(repository, private, tmp_path / "worktree")
+    on_disk = contents(workspace.root)
+    first = await workspace.snapshot("0")
+    write(workspace.root, {"a.txt": "new\n", "sub/b.txt": "new\n"})
+    await workspace.restore(first, await workspace.snapshot("1"))
+
+    assert on_disk["sub/b.txt"] != b"$Id$\n"
+    assert contents(workspace.root) == on_disk

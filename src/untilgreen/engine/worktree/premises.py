@@ -75,12 +75,14 @@ class LocalPremises:
         session_notes.check_free(top, self._store, besides=scratch.run)
         with DirectoryLock(top, run=scratch.run, state_dir=scratch.state_dir):
             await scratch.clear_up(GRACE_SECONDS)
-            await setup.ensure(state, scratch, self._watchers, self._warn)
+            untouched = await setup.ensure(state, scratch, self._watchers, self._warn)
             workspace = found.workspaces.pop(scratch.run, None)
             workspace = workspace or await open_workspace(begin, scratch.run, scratch.private, known)
             warn_once = _Once(self._warn)
             workspace.tell = warn_once
             workspace.max_file = workplace(plan).max_file
+            if untouched:
+                workspace.checked_out()
             await workspace.recover()
             repository = await known.find(begin) if workplace(plan).repository else None
             worktree = setup.worktree_of(plan, scratch)

@@ -113,21 +113,26 @@ class _Note(Struct, frozen=True, kw_only=True):
 
 async def ensure(
     state: RunState, scratch: Scratch, watchers: tuple[Watcher, ...], warn: Callable[[str], None]
-) -> None:
-    """Create the worktree of a run with what the gates need, unless that has been done."""
-    worktree, note = worktree_of(state.plan, scratch), _noted(scratch)
+) -> bool:
+    """Create the worktree of a run with what the gates need, unless that has been done.
+
+    Returns whether it was made just now and nobody but git has written in it.
+    """
+    worktree, note, where = worktree_of(state.plan, scratch), _noted(scratch), workplace(state.plan)
+    untouched = False
     if worktree is None:
-        if note is None and workplace(state.plan).tree:
+        if note is None and where.tree:
             await _begin_in_place(state, scratch, warn)
             _write(scratch, _Note(ready=True))
-        return
+        return False
     if note is None or not worktree.whole:
         await _make(worktree, state, scratch, ready=note is not None and note.ready, warn=warn)
-        note = _Note()
+        note, untouched = _Note(), not (state.tree or where.tree or where.copy or where.setup)
     if not note.ready:
         await _set_up(worktree, state.plan, scratch, watchers)
         await _name_empty_submodules(worktree, warn)
         _write(scratch, _Note(ready=True))
+    return untouched
 
 
 async def _make(

@@ -19,6 +19,8 @@ ORDINARY = b"H"
 """What `git ls-files -v` shows before a file that nothing is said about; in lower case, assumed unchanged."""
 SKIPPED = (b"S", b"s")
 """Before one that is outside a sparse checkout, or that git was told to leave alone."""
+CONVERTING = frozenset({b"text", b"crlf", b"eol", b"ident", b"working-tree-encoding", b"filter"})
+"""Attributes by which a checkout writes other bytes than git keeps, unless they are unset."""
 _SUBMODULE = regex(rb"(?:\A|\0)%s [^\t]*\t([^\0]+)" % SUBMODULE)
 
 
@@ -35,26 +37,61 @@ async def seed(private: PrivateRepository, git: Git) -> bool:
     """
     if private.index.exists() or private.repository.git_dir == private.path:
         return False
-    beginning = private.index.with_name("seed")
-    beginning.unlink(missing_ok=True)
-    git = git.with_index(beginning)
-    await _copy(private, git, beginning)
+    beginning = await _begun(private, git)
     if not beginning.exists():
         return False
+    git = git.with_index(beginning)
     entries = await _entries(git)
     top = os.fsencode(private.repository.top)
     await _watch(git, top, entries)
     await _read_again(git, top, entries)
     # A copied or touched file has a new time and the same bytes: read it now, not at every snapshot.
-    refreshed = await git.attempt("update-index", "--refresh")
+    refreshed = await refresh(git)
     beginning.replace(private.index)
-    return not refreshed.returncode
+    return refreshed
+
+
+async def adopt(private: PrivateRepository, git: Git) -> bool:
+    """Make the private index of a work tree that git alone has just written, without looking at its files.
+
+    Returns False, and makes none, if there is one already, or if git may have written other bytes than it
+    keeps, such as line endings.
+    """
+    if private.index.exists() or not private.repository.index.exists() or await _converts(private.users):
+        return False
+    (await _begun(private, git)).replace(private.index)
+    return True
+
+
+async def refresh(git: Git) -> bool:
+    """Note the times of files whose bytes are the same; returns whether all files are."""
+    return not (await git.attempt("update-index", "--refresh")).returncode
 
 
 async def submodules(git: Git) -> tuple[bytes, ...]:
     """The paths of submodules."""
     listed = await git("ls-files", "-z", "--stage")
     return tuple(_SUBMODULE.findall(listed)) if SUBMODULE in listed else ()
+
+
+async def _converts(git: Git) -> bool:
+    """Whether settings or attributes ask for other bytes on disk than in git."""
+    asked = await git.attempt("config", "--get", "core.autocrlf")
+    if asked.stdout.strip() not in (b"", b"false"):
+        return True
+    paths = await git("ls-files", "-z")
+    told = split(await git("check-attr", "-z", "--stdin", "--all", given=paths))
+    return any(
+        name in CONVERTING and value != b"unset" for name, value in zip(told[1::3], told[2::3], strict=True)
+    )
+
+
+async def _begun(private: PrivateRepository, git: Git) -> Path:
+    """A copy of the user's index beside the private one, whose place it takes when it is ready."""
+    beginning = private.index.with_name("seed")
+    beginning.unlink(missing_ok=True)
+    await _copy(private, git.with_index(beginning), beginning)
+    return beginning
 
 
 async def _copy(private: PrivateRepository, git: Git, to: Path) -> None:
