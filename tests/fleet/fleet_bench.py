@@ -45,12 +45,17 @@ class FleetBench:
 
     def machine(self, name: str, *options: str) -> Machine:
         """A machine that is switched on, with its worker ready."""
+        machine = self.switched_off(name, *options)
+        if not machine.alive:
+            machine.start()
+        return machine
+
+    def switched_off(self, name: str, *options: str) -> Machine:
+        """A machine as it is before it is switched on for the first time."""
         if name not in self.machines:
             grace = () if "--grace" in options else ("--grace", "60s")
             given = ("--slots", "8", *grace, *options)
             self.machines[name] = Machine(name, self.folder, self.url, self.temporal, given)
-        if not self.machines[name].alive:
-            self.machines[name].start()
         return self.machines[name]
 
     async def ready(self, *names: str) -> list[Machine]:

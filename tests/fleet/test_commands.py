@@ -96,6 +96,7 @@ def test_from_nothing_to_a_branch_with_one_command_for_the_servers(home: Path) -
 
         code, said = typed("fleet", "schedule", "nightly", run, "--cron", "0 2 * * 1-5")
         assert code == 0, said
+        until(lambda: "nightly" in typed("fleet", "schedule")[1])  # Temporal lists it a moment later
         code, said = typed("fleet", "schedule")
         assert (code, f"nightly  0 2 * * 1-5  repeats {run} on HEAD, next " in said) == (0, True), said
         assert typed("fleet", "schedule", "nightly", "--remove")[0] == 0

@@ -107,8 +107,7 @@ async def test_a_worker_without_the_agent_or_the_secret_never_takes_the_run(
 
     await until(lambda: "lacks program rare-agent, variable RARE_TOKEN" in poor.log())
     assert names(await record.open_journal().events()) == ["RunStarted"]
-    rich = bench.machine("rich")
-    rich.die()
+    rich = bench.switched_off("rich")
     rich.variables.update(PATH=f"{tools}:{os.environ['PATH']}", RARE_TOKEN="sesame")
     rich.start()
 

@@ -26,7 +26,9 @@ def interrupted(words: tuple[str, ...], home: Path, **variables: str) -> tuple[i
 
 
 async def test_ctrl_c_ends_a_worker_without_a_traceback(fleet: Fleet, tmp_path: Path) -> None:
-    code, seen = interrupted(("worker",), tmp_path, UNTILGREEN_FLEET=fleet.records.database.url)
+    code, seen = interrupted(
+        ("worker", "--grace", "9s"), tmp_path, UNTILGREEN_FLEET=fleet.records.database.url
+    )
 
     assert (code, "Traceback" in seen) == (0, False), seen
 

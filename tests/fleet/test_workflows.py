@@ -85,7 +85,7 @@ async def test_a_schedule_begins_runs_of_a_plan_on_the_branch_as_it_is_then(
     bench.git("push", "-q", "origin", "HEAD:main")
 
     await schedules.add(fleet.client, "often", Repeat(run=first.id), cron="", every=2.0)
-    shown = await schedules.all_of(fleet.client)
+    shown = await until(lambda: schedules.all_of(fleet.client))  # Temporal lists it a moment later
 
     async def others() -> list[str]:
         return [run async for run, _ in fleet.records.rows() if run > first.id]
