@@ -12,15 +12,34 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any
 
 _LARGEST_ORDER = 65_536
+_LOADED = b"loaded"
+_ROOMS = (
+    "agents",
+    "config",
+    "core",
+    "engine",
+    "gates",
+    "journal",
+    "notify",
+    "plugins",
+    "process",
+    "workspace",
+)
+"""What a drive may import, now or when it gets there."""
 
 
 def serve(line: socket.socket) -> None:
     """Each message starts a driver: its order, and the files for its stdin and stdout."""
     from untilgreen.fleet.driver import leave_at_once, run_order  # noqa: PLC0415 - that is what is loaded here
 
+    _load_all()
+    line.send(_LOADED)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         order, descriptors, _, _ = socket.recv_fds(line, _LARGEST_ORDER, 2)
@@ -45,10 +64,20 @@ def serve(line: socket.socket) -> None:
             os.close(descriptor)
 
 
+def _load_all() -> None:
+    """Load every module that a drive may need: an upgrade may replace the files under a running worker."""
+    for room in _ROOMS:
+        package = import_module(f"untilgreen.{room}")
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            with suppress(ModuleNotFoundError):  # of an extra that is not installed
+                import_module(module.name)
+
+
 class ForkServer:
     """That process, seen from the worker."""
 
     def __init__(self) -> None:
+        """Returns when everything is loaded: from then on, nothing needs the files of our package."""
         self._open()
 
     def _open(self) -> None:
@@ -61,6 +90,7 @@ class ForkServer:
             process_group=0,  # Ctrl-C is for the worker, which lets its drivers finish
         )
         theirs.close()
+        self._line.recv(len(_LOADED))
 
     def start(self, order: dict[str, Any]) -> tuple[int, int]:
         """Start a driver; returns the ends of two pipes, to write to it and to read from it."""

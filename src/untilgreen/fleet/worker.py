@@ -16,6 +16,7 @@ from typing import Any
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import PollerBehaviorSimpleMaximum, Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from untilgreen.errors import RunGone, UntilgreenError, UserError
 from untilgreen.fleet.driver import ELSEWHERE, UNFIT
@@ -34,6 +35,11 @@ ANOTHER_SOON = timedelta(seconds=2)
 """How long until a run that this machine can't drive is offered again, to any worker."""
 HAND_OVER_SECONDS = 8.0
 """How long a driver may take to hand over before the worker exits."""
+
+_AS_LOADED = SandboxedWorkflowRunner(
+    restrictions=SandboxRestrictions.default.with_passthrough_modules("untilgreen")
+)
+"""Without this, each workflow imports our modules again, and an upgrade may have replaced their files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +194,7 @@ async def work(options: WorkerOptions, stop: asyncio.Event | None = None) -> Non
             task_queue=queue,
             activities=[supervisor.drive, supervisor.begin] if queue == QUEUE else [supervisor.drive],
             workflows=[RunWorkflow, LimitWorkflow, BeginWorkflow] if queue == QUEUE else [],
+            workflow_runner=_AS_LOADED,
             max_concurrent_activities=options.slots,
             graceful_shutdown_timeout=timedelta(seconds=options.grace),
             max_heartbeat_throttle_interval=second,
