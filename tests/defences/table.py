@@ -33,6 +33,10 @@ class Defence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether it can be taken away from this text."""
         return text.count(self.code) == 1 and self.code != self.without
 
+    def shown_by(self, test: str) -> bool:
+        """Whether this test, or one case of a parametrized one, has to miss it."""
+        return test.partition("[")[0] in {each.partition("[")[0] for each in self.tests}
+
 
 def defences() -> Iterator[Defence]:
     """All of them, by area."""
