@@ -264,7 +264,8 @@ def main(arguments: Sequence[str]) -> int:
         figures.write_text(json.dumps(_pooled(tables), indent=1) + "\n")
     kept = bars.printed(decided)
     print()
-    return int(not kept) or learns(list(map(str, files)))
+    missed = learns(list(map(str, files)))
+    return missed or int(not kept)
 
 
 def _cell(ends: Sequence[Ended]) -> str:
