@@ -173,6 +173,22 @@ async def test_the_file_has_every_byte_and_listeners_get_text(tmp_path: Path) ->
     assert ran.stdout == raw.decode(errors="replace")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel how much a pipe holds")
+async def test_only_a_command_that_prints_much_has_a_pipe_that_holds_much(tmp_path: Path) -> None:
+    program = """
+import fcntl, os, sys
+left = int(sys.argv[1])
+while left:
+    left -= os.write(1, b"x" * left)
+print("", fcntl.fcntl(1, fcntl.F_GETPIPE_SZ))
+"""
+    little, much = [
+        await run([sys.executable, "-c", program, count], cwd=tmp_path) for count in ("1", "4000000")
+    ]
+
+    assert int(little.stdout.split()[-1]) < int(much.stdout.split()[-1]) == 1 << 18
+
+
 async def test_lines_are_heard_while_the_command_runs(tmp_path: Path) -> None:
     """The command ends only after its line was heard."""
 

@@ -7,6 +7,7 @@ keep a pipe open after its process has ended.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -16,6 +17,9 @@ from msgspec import Struct
 from untilgreen.process.talk import Talk
 
 _READ_BYTES = 1 << 16
+"""What a pipe holds, unless it is told to hold more."""
+_MUCH_BYTES = 1 << 18
+"""What the pipe of a child that prints much holds: each read costs a turn of the event loop."""
 _WINDOWS = os.name == "nt"  # waits for sockets only
 
 
@@ -35,13 +39,17 @@ class Stream:
         self.handle, self.take, self.pulse = handle, take, pulse
         self.done = Event()
         self._scope = CancelScope(shield=True)
+        self._size = _READ_BYTES
 
     async def pump(self) -> None:
         """Pass bytes on until the last holder of the pipe has closed it."""
         try:
             with self._scope:
-                while chunk := await _read(self.handle):
+                while chunk := await _read(self.handle, self._size):
                     self.pulse.last = current_time()
+                    if len(chunk) == self._size == _READ_BYTES:
+                        self._size = _MUCH_BYTES
+                        _widen(self.handle)
                     self.take(chunk)
         finally:
             os.close(self.handle)
@@ -53,13 +61,22 @@ class Stream:
             self._scope.cancel()
 
 
-async def _read(handle: int) -> bytes:
+def _widen(handle: int) -> None:
+    """Let the pipe hold more; if the system refuses, it stays as it is."""
+    if sys.platform == "linux":
+        import fcntl  # noqa: PLC0415 - not on every system
+
+        with suppress(OSError):
+            fcntl.fcntl(handle, fcntl.F_SETPIPE_SZ, _MUCH_BYTES)
+
+
+async def _read(handle: int, size: int) -> bytes:
     if _WINDOWS:
-        return await to_thread.run_sync(os.read, handle, _READ_BYTES, abandon_on_cancel=True)
+        return await to_thread.run_sync(os.read, handle, size, abandon_on_cancel=True)
     while True:
         await wait_readable(handle)
         with suppress(BlockingIOError):
-            return os.read(handle, _READ_BYTES)
+            return os.read(handle, size)
 
 
 async def feed(handle: int, content: bytes) -> None:
