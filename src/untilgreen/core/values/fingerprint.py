@@ -115,7 +115,7 @@ class Count(NamedTuple):
 
 def normalize(text: str) -> str:
     """The text without what changes from run to run: numbers, times, directories, ids, colors."""
-    return " ".join(filter(None, map(_QUIET.__getitem__, _words(text)[0])))
+    return " ".join(filter(None, map(_QUIET.__getitem__, _without_digits(_lower(text)).split())))
 
 
 def fingerprint(text: str) -> str:
@@ -173,11 +173,16 @@ _QUOTED = regex(r"[^'\"`]*0['\"`]\W*")
 
 def _words(text: str) -> tuple[list[str], list[str]]:
     """The words with every digit as 0, so that words that differ in numbers share a cache, and as written."""
-    if "\x1b" in text:
-        text = _ESCAPES.sub("", text)
-    text = text.lower()
-    alike = text.encode("utf-8", "surrogatepass").translate(_ANY_DIGIT_AS_0).decode("utf-8", "surrogatepass")
-    return alike.split(), text.split()
+    text = _lower(text)
+    return _without_digits(text).split(), text.split()
+
+
+def _lower(text: str) -> str:
+    return (_ESCAPES.sub("", text) if "\x1b" in text else text).lower()
+
+
+def _without_digits(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass").translate(_ANY_DIGIT_AS_0).decode("utf-8", "surrogatepass")
 
 
 def _counted(words: list[str]) -> dict[int, str]:

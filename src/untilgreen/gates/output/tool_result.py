@@ -63,9 +63,11 @@ class BadReport(Exception):
 def stable_name(name: str) -> str:
     """A name without what changes from run to run: addresses, temporary directories, durations."""
     name = name.strip()[:LONGEST_ID]
-    name = _ADDRESS.sub("*", name)
-    name = _TEMPORARY.sub(_without_directories, name)
-    return _DURATION.sub("", name)
+    if "0x" in name or "@" in name:
+        name = _ADDRESS.sub("*", name)
+    if "/tmp/" in name or "/folders/" in name:
+        name = _TEMPORARY.sub(_without_directories, name)
+    return _DURATION.sub("", name) if ")" in name or "]" in name else name
 
 
 def _without_directories(match: re.Match[str]) -> str:
@@ -76,6 +78,8 @@ def _without_directories(match: re.Match[str]) -> str:
 
 def first_lines(text: str) -> str:
     """The first lines that are not blank."""
+    if text.isprintable():  # so it is one line
+        return text[: 4 * LONGEST_MESSAGE].rstrip()[:LONGEST_MESSAGE].strip()
     lines = (line.rstrip() for line in text[: 4 * LONGEST_MESSAGE].splitlines())
     return "\n".join([line for line in lines if line][:MOST_LINES])[:LONGEST_MESSAGE].strip()
 
