@@ -111,6 +111,16 @@ class FleetBench:
         order = Order(run="", heartbeat=self.heartbeat, deaf=8.0, limit=limit)
         return await fleet.begin(plan_of(load(request), self.project), order, self.warnings.append)
 
+    async def end_runs(self, fleet: Fleet, *records: PostgresRecord) -> None:
+        """End them where they are; machines that still drove them would be busy in the next test."""
+        for record in records:
+            await fleet.client.get_workflow_handle(record.id).terminate()
+
+            async def left(record: PostgresRecord = record) -> bool:
+                return await record.driver() is None
+
+            await until(left)
+
     def git(self, *words: str, there: bool = False) -> str:
         """What git says in the project, or `there` in its remote."""
         place = ["--git-dir", str(self.remote)] if there else ["-C", str(self.project)]

@@ -68,9 +68,7 @@ async def test_workers_queues_and_who_drives_what(fleet: Fleet, bench: FleetBenc
     assert nobody.id not in driven
     assert found.resting >= 1
     assert found.temporal == ""
-    for each in (record, nobody):
-        await fleet.client.get_workflow_handle(each.id).terminate()
-    bench.machines["gpu"].die()
+    await bench.end_runs(fleet, record, nobody)
 
 
 async def test_a_takeover_says_from_whom_to_whom(fleet: Fleet, bench: FleetBench) -> None:
@@ -104,8 +102,7 @@ async def test_a_limit_says_who_has_a_permit_and_who_waits(fleet: Fleet, bench: 
     (limit,) = [each for each in (await overview(bench.url)).limits if each.agent == "narrow"]
     assert {*limit.holders, *limit.waiting} == {each.id for each in records}
     assert limit.most == 1
-    for each in records:
-        await fleet.client.get_workflow_handle(each.id).terminate()
+    await bench.end_runs(fleet, *records)
 
 
 async def test_the_list_shows_a_driven_run_as_it_is_now(fleet: Fleet, bench: FleetBench) -> None:
@@ -146,7 +143,7 @@ async def test_without_temporal_it_is_what_the_database_knows(
     assert [each["run"] for each in printed["fleet"]["driven"]] == [each.run for each in found.driven]
     assert text.startswith("Temporal can't be reached"), text
     assert f"1 driven: {record.id}" in text, log
-    await fleet.client.get_workflow_handle(record.id).terminate()
+    await bench.end_runs(fleet, record)
 
 
 async def test_the_page_shows_it_through_the_api(fleet: Fleet, bench: FleetBench, tmp_path: Path) -> None:

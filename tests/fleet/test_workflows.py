@@ -131,6 +131,7 @@ async def test_a_pool_frees_the_permit_of_a_run_that_was_terminated(fleet: Fleet
     await over(second)
 
     await audit(fleet, bench, second)
+    await until(lambda: not bench.machines["one"].drivers())
 
 
 async def test_a_run_whose_pool_was_ended_has_no_limit(fleet: Fleet, bench: FleetBench) -> None:
