@@ -108,7 +108,7 @@ def _told(event: Event, state: RunState) -> News | None:
             then = f"; resuming in {show_duration(max(0.0, until - event.at))}" if until else ""
             return _news("paused", state, f"paused: {reason}{then}", f"untilgreen resume {run}")
         case BriefOffered(lap=lap):
-            most = state.plan.limits.iterations
+            most = state.plan.most_laps
             of = f"lap {lap} of {most}" if most else f"lap {lap}"
             first = lap == 1 and (state.open is None or state.open.attempt == 1)
             text = f"started, {of}" if first else of
@@ -151,7 +151,7 @@ def _nearly_used_up(state: RunState, last: Lap) -> Iterator[str]:
     limits, laps = state.plan.limits, len(state.laps)
     cost, tokens = state.spent.cost or 0.0, state.spent.tokens or 0
     rows = (
-        ("laps", float(laps), laps - 1.0, limits.iterations, "{:.0f}".format),
+        ("laps", float(laps), laps - 1.0, state.plan.most_laps, "{:.0f}".format),
         ("time", state.elapsed, state.elapsed - last.duration, limits.time, show_duration),
         ("cost", cost, cost - (last.cost or 0.0), limits.cost, "${:.2f}".format),
         ("tokens", float(tokens), float(tokens - (last.tokens or 0)), limits.tokens, "{:,.0f}".format),

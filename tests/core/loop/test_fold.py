@@ -124,6 +124,17 @@ def test_time_does_not_run_while_a_question_stands() -> None:
     assert run.state.elapsed == elapsed
 
 
+def test_a_lap_takes_as_long_as_it_was_driven_and_not_until_somebody_came_back() -> None:
+    run = Run(gate("tests"))
+    run.until(CheckGates, Turn(seconds=5))
+    run.record(Interrupted(at=run.state.now, signal="SIGINT"), Attached(at=run.state.now + 9000.0))
+    run.lap(tests=red("a"))
+    run.lap(tests=red("a"))
+
+    assert [lap.duration < 20 for lap in run.state.laps] == [True, True]
+    assert run.state.laps[0].ended - run.state.laps[0].started > 9000.0
+
+
 def test_waiting_for_a_limit_is_counted_apart() -> None:
     run = Run()
     run.record(Paused(at=10.0, reason="429", until=70.0, cause="rate_limited"), Resumed(at=70.0))

@@ -397,13 +397,14 @@ def test_an_absurdly_long_lap_number_is_refused_like_any_other() -> None:
 
 def test_laps_that_a_person_added_come_after_those_of_the_limit_and_of_the_strategy() -> None:
     """Both say three laps; with two more the run ends after five."""
-    run = Run(gate("tests"), strategy=Fixed(iterations=3), limits=Limits(iterations=3))
+    run = Run(gate("tests"), strategy=Fixed(iterations=3), strategy_laps=3, limits=Limits(iterations=3))
     run.lap(tests=red("a"))
     run.arrive(AddLaps(at=1.0, by="ann", laps=2))
     for name in "bcd":
         run.lap(tests=red(name))
     assert run.state.outcome is None
     assert run.state.plan.limits.iterations == 5
+    assert run.state.plan.most_laps == 5
     run.lap(tests=red("e"))
 
     assert len(run.state.laps) == 5

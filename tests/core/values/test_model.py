@@ -4,6 +4,7 @@ import pytest
 
 from tests.core.helpers import BROKEN, PASS, SKIP, gate, red
 from untilgreen.core.values.fingerprint import fingerprint
+from untilgreen.core.values.limits import Limits
 from untilgreen.core.values.model import Finding, PartSpec, Plan, Reply, Usage, Verdict, cost_source, learns
 
 
@@ -78,6 +79,17 @@ def test_a_plan_knows_its_gates_and_agents_by_name() -> None:
 
     assert plan.gate("b").stage == 2
     assert plan.agent_names() == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("limit", "strategy", "most"), [(20, 3, 3), (5, 30, 5), (20, None, 20), (None, 3, 3), (None, None, None)]
+)
+def test_the_smaller_of_the_limit_and_the_strategys_own_number_of_laps_holds(
+    limit: int | None, strategy: int | None, most: int | None
+) -> None:
+    plan = Plan(task="t", limits=Limits(iterations=limit), strategy_laps=strategy)
+
+    assert plan.most_laps == most
 
 
 def test_tokens_are_input_and_output_together() -> None:

@@ -18,6 +18,7 @@ from untilgreen.core.loop.remedies import RUNGS
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.values.model import GateSpec, PartSpec, Plan, Promise
+from untilgreen.engine.operations.worst_case import worst_case
 from untilgreen.engine.wiring.objects import agents_of, gates_of, notifiers_of, objects_of, policy_of
 from untilgreen.engine.wiring.plan import objects_for, plan_of
 from untilgreen.engine.wiring.plugin_copies import copies_in, copy_files, files_to_copy
@@ -119,6 +120,7 @@ def test_a_small_spec_becomes_a_plan_with_all_defaults(project: Path) -> None:
             PartSpec(name="cmd:./fix.sh", use="command", origin="built-in", options={"command": "./fix.sh"}),
         ),
         strategy=PartSpec(name="hybrid", origin="built-in"),
+        strategy_laps=20,
         detectors=tuple(PartSpec(name=name, origin="built-in") for name in DETECTORS),
         remedies=RUNGS,
         workspace={"mode": "in-place", "base": str(project), "start": str(project)},
@@ -260,6 +262,21 @@ def test_a_strategy_that_asks_for_more_laps_raises_the_default_and_no_limit_that
     project: Path, more: str, laps: int
 ) -> None:
     assert planned(project, f"{more}\n{SMALLEST}").limits.iterations == laps
+
+
+@pytest.mark.parametrize(
+    ("strategy", "laps"),
+    [
+        ("{ use = 'fixed', iterations = 3 }", 3),
+        ("{ use = 'hybrid', base = 2, bonus = 1 }", 3),
+        ("'manual'", 20),
+    ],
+)
+def test_a_run_has_no_more_laps_than_its_strategy_allows(project: Path, strategy: str, laps: int) -> None:
+    plan = planned(project, f"strategy = {strategy}\n{SMALLEST}")
+
+    assert plan.most_laps == laps
+    assert worst_case(plan).laps == laps
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def _joined(sections: Iterable[str]) -> str:
 
 def _in_session(state: RunState, number: int) -> str:
     """A live conversation knows what it did; it gets the status, in the words of the template."""
-    last, promise, most = state.last, state.plan.promise, state.plan.limits.iterations
+    last, promise, most = state.last, state.plan.promise, state.plan.most_laps
     failing = (_still_failing(state, last), _last_turn(state, last)) if last else ()
     values = {
         "ITERATION": str(number),
@@ -225,7 +225,7 @@ def _notes(state: RunState) -> str:
 
 
 def _how_it_works(state: RunState, number: int) -> str:
-    most = state.plan.limits.iterations
+    most = state.plan.most_laps
     lines = [
         f"# How this works\n\nThis is lap {number}{f' of {most}' if most else ''}. {_rules(state)}",
     ]

@@ -201,6 +201,7 @@ def _offered(state: RunState, lap: Open, event: BriefOffered) -> RunState:
         own_turn=event.own_turn,
         moment=event.moment,
         started=event.at,
+        elapsed=state.elapsed,
         notes_from=state.notes_told,
     )
     return replace(state, open=begun, agent=event.agent, notes_told=len(state.notes))
@@ -312,10 +313,13 @@ def _steered(state: RunState, event: Steered) -> RunState:
 
 def _laps_added(state: RunState, event: LapsAdded) -> RunState:
     """Raise the limit; the strategy's own maximum is overruled for as many laps, if needed."""
-    limits = state.plan.limits
-    if limits.iterations is not None:
-        limits = replace(limits, iterations=int(limits.iterations) + event.laps)
-    return replace(state, plan=replace(state.plan, limits=limits), added=state.added + event.laps)
+    plan = state.plan
+    if plan.limits.iterations is not None:
+        limits = replace(plan.limits, iterations=int(plan.limits.iterations) + event.laps)
+        plan = replace(plan, limits=limits)
+    if plan.strategy_laps is not None:
+        plan = replace(plan, strategy_laps=plan.strategy_laps + event.laps)
+    return replace(state, plan=plan, added=state.added + event.laps)
 
 
 def _answered(state: RunState, event: Answered) -> RunState:

@@ -91,6 +91,7 @@ def _measure(state: RunState, lap: Open) -> Lap:
         agent=lap.agent,
         started=lap.started,
         ended=state.now,
+        duration=state.elapsed - lap.elapsed,
         reply=lap.reply or Reply(),
         claim=lap.claim,
         base=lap.base,

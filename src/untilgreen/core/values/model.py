@@ -209,6 +209,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     gates: tuple[GateSpec, ...] = ()
     agents: tuple[PartSpec, ...] = (PartSpec(name="agent"),)
     strategy: PartSpec = PartSpec(name="hybrid")
+    strategy_laps: int | None = None
+    """The most laps that the strategy itself allows; None for no bound."""
     detectors: tuple[PartSpec, ...] = ()
     remedies: tuple[str, ...] = ()
     notify: tuple[PartSpec, ...] = ()
@@ -231,6 +233,12 @@ class Plan(Struct, frozen=True, kw_only=True):
         """The task's first line, short enough for a list."""
         first = next((line.strip() for line in self.task.splitlines() if line.strip()), "(no task)")
         return first if len(first) <= 72 else first[:71] + "…"
+
+    @property
+    def most_laps(self) -> int | None:
+        """The limit, or what the strategy allows where that is less."""
+        bounds = [int(each) for each in (self.limits.iterations, self.strategy_laps) if each is not None]
+        return min(bounds, default=None)
 
     def gate(self, name: str) -> GateSpec:
         """The gate of that name."""

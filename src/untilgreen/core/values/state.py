@@ -26,6 +26,8 @@ class Lap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     agent: str = ""
     started: float = 0.0
     ended: float = 0.0
+    duration: float = 0.0
+    """Seconds from the brief to the decision in which the run was driven and waited for nobody."""
     reply: Reply = Reply()
     claim: bool = False
     base: str | None = None
@@ -76,11 +78,6 @@ class Lap(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.passed, self.score, -self.failures
 
     @property
-    def duration(self) -> float:
-        """Seconds from the brief to the decision."""
-        return self.ended - self.started
-
-    @property
     def moved(self) -> bool:
         """Whether the turn changed any file."""
         return self.snapshot != self.base
@@ -101,6 +98,8 @@ class Open(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     number: int
     started: float = 0.0
+    elapsed: float = 0.0
+    """What the run's own time was when this began."""
     attempt: int = 1
     agent: str = ""
     seat: SeatName = "terminal"

@@ -26,7 +26,7 @@ class WorstCase(Struct, frozen=True, kw_only=True):
 def worst_case(plan: Plan) -> WorstCase:
     """A turn ends at the time limit; the gates of its lap still run, twice where files moved meanwhile."""
     limits, gates = plan.limits, gates_seconds(plan.gates)
-    laps = ceiling(limits.iterations)
+    laps = ceiling(plan.most_laps)
     by_time = ceiling(limits.time) + 2 * gates
     by_laps = gates + laps * (ceiling(limits.lap) + 2 * gates)
     cost, tokens = ceiling(limits.cost), ceiling(limits.tokens)

@@ -142,7 +142,7 @@ def row_of(state: RunState) -> RunRow:
         started=state.started,
         question=state.asked.question if state.asked else f"Approve {gate.name}?" if gate else "",
         question_id=question_id(state),
-        most_laps=_limit(limits.iterations),
+        most_laps=_limit(state.plan.most_laps),
         most_cost=_limit(limits.cost),
         most_time=_limit(limits.time),
         elapsed=state.elapsed,

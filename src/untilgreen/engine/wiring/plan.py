@@ -41,16 +41,18 @@ def plan_of(loaded: Loaded, start: Path, objects: Objects | None = None) -> Plan
             "or as `agent` in the spec."
         )
     raise_all(_wrong(loaded, objects))
-    promise = promise_of(objects.part("strategy", spec.strategy).object, spec.file.promise)
+    strategy = objects.part("strategy", spec.strategy).object
+    promise, most = promise_of(strategy, spec.file.promise), most_laps(strategy)
     gates = [_known_gate(objects, gate) for gate in spec.gates]
     return Plan(
         task=spec.task,
         gates=with_claim(_with_integrity(gates, spec), promise),
         agents=tuple(_made(objects, "agent", each) for each in spec.agents),
         strategy=_made(objects, "strategy", spec.strategy),
+        strategy_laps=most,
         detectors=tuple(_made(objects, "detector", each) for each in spec.detectors),
         notify=tuple(_made(objects, "notifier", each) for each in spec.notify),
-        limits=_raised(loaded, most_laps(objects.part("strategy", spec.strategy).object)),
+        limits=_raised(loaded, most),
         promise=promise,
         session=spec.session.mode,
         sandbox=spec.sandbox,

@@ -98,7 +98,7 @@ def of(session_run: SessionRun, *, begun: bool = False) -> Answer:
     if brief is None:
         toast = "\n".join([resting(session_run.state), *session_run.warnings])
         return Answer(toast=toast, again=_seconds_to_wait(session_run.state))
-    most = session_run.state.plan.limits.iterations
+    most = session_run.state.plan.most_laps
     toast = f"lap {brief.lap}" + (f" of {most}" if most else "") + f", run {session_run.state.run}"
     if begun:
         capped = _capped(session_run.note.agent, most)

@@ -16,11 +16,11 @@ def line_of(session_run: SessionRun) -> SessionLine:
     """The loop of a session."""
     state, lap = session_run.state, session_run.state.open
     events, _ = read(session_run.record.journal)
-    most, promise = state.plan.limits.iterations, state.plan.promise
+    promise = state.plan.promise
     return SessionLine(
         active=state.outcome is None,
         iteration=lap.number if lap is not None else len(state.laps),
-        max_iterations=None if most is None else int(most),
+        max_iterations=state.plan.most_laps,
         completion_promise=promise.text if promise else None,
         started_at=_moment(events[0].at),
         last_iteration_at=_last(state),

@@ -45,7 +45,7 @@ def _score(report: Report) -> Figure:
         name="score",
         title="Score by lap",
         described=f"The score went from {show_score(first.score)} to {show_score(last.score)} "
-        f"over {len(report.agent_laps)} laps, trend {trend}; "
+        f"over {several(len(report.agent_laps), 'lap')}, trend {trend}; "
         + (f"lap {best} is best." if best is not None else "no lap is best yet."),
         points=points,
         shown=show_score,

@@ -178,7 +178,7 @@ def _ever(state: RunState) -> set[str]:
 def _limits(state: RunState) -> list[LimitUsed]:
     limits, spent = state.plan.limits, state.spent
     rows = [
-        ("iterations", float(len(state.laps)), limits.iterations, "{:.0f}".format),
+        ("iterations", float(len(state.laps)), state.plan.most_laps, "{:.0f}".format),
         ("time", state.elapsed, limits.time, show_duration),
         ("errors", float(state.errors), limits.errors, "{:.0f}".format),
         ("cost", spent.cost or 0.0, limits.cost, "${:.2f}".format),
