@@ -96,16 +96,16 @@ async def typed(run: Remembers, text: str) -> Keys:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("p", [("pause", "paused by a key")]),
+        ("p", [("pause", "p was pressed")]),
         ("S", []),
-        ("sS", [("stop", "stopped by a key")]),
-        ("xx", [("cancel", "cancelled by a key")]),
+        ("sS", [("stop", "s was pressed")]),
+        ("xx", [("cancel", "x was pressed")]),
         ("xsx", []),
-        ("xss", [("stop", "stopped by a key")]),
+        ("xss", [("stop", "s was pressed")]),
         ("xnx\r", [("steer", "x")]),
         ("n say p, s and x\r", [("steer", "say p, s and x")]),
         ("nab\x7fc\n", [("steer", "ac")]),
-        ("nno\x1bss", [("stop", "stopped by a key")]),
+        ("nno\x1bss", [("stop", "s was pressed")]),
         ("n  \r", []),
         ("q1\t\x00ü", []),
     ],
@@ -205,7 +205,7 @@ async def test_a_command_typed_ahead_for_the_shell_is_neither_a_key_nor_a_note(
         os.close(ours)
         os.close(theirs)
 
-    assert run.told == [("pause", "paused by a key")]
+    assert run.told == [("pause", "p was pressed")]
 
 
 @pytest.mark.parametrize(("first", "second"), [("l", "ss"), ("7", "p")])
@@ -239,7 +239,7 @@ async def test_a_key_is_pressed_twice_quickly_or_slowly(run: Remembers, pieces: 
         os.close(ours)
         os.close(theirs)
 
-    assert run.told == [("cancel", "cancelled by a key")]
+    assert run.told == [("cancel", "x was pressed")]
 
 
 async def test_ctrl_c_in_the_pager_is_the_pagers(
@@ -328,7 +328,7 @@ async def test_plus_adds_laps_and_stop_says_what_continues_the_run(run: Remember
     assert run.shown == "press s again to stop after this lap"
     await keys.press("s")
 
-    assert run.told == [("add_laps", "5"), ("stop", "stopped by a key")]
+    assert run.told == [("add_laps", "5"), ("stop", "s was pressed")]
     assert run.shown == "stopping after this lap; resume won't continue it, untilgreen fork --more 10 will"
     assert "+ laps" in HELP
     assert "+ laps" in PAUSED

@@ -3,6 +3,7 @@
 import io
 import threading
 from collections.abc import Iterable
+from itertools import islice
 
 import pytest
 from rich.console import Console, ConsoleOptions
@@ -96,23 +97,44 @@ def test_findings_are_struck_out_as_they_fall_also_while_gates_still_run() -> No
     assert screen.drawn()[4] == "red    long line  ✓ b"
 
 
-@pytest.mark.parametrize(("width", "shown"), [(40, 2), (80, 6), (200, 20)])
-def test_findings_that_do_not_fit_are_counted(width: int, shown: int) -> None:
+@pytest.mark.parametrize(("width", "rows"), [(40, (3, 3, 2)), (80, (8, 8, 4)), (200, (20,))])
+def test_findings_that_do_not_fit_in_three_rows_are_counted(width: int, rows: tuple[int, ...]) -> None:
     screen, run = Screen(width), Run(gate("tests"))
     run.lap(tests=red(*(f"test_{number:02}" for number in range(20))))
     screen.play(run)
 
-    more = f"and {20 - shown} more" if shown < 20 else ""
-    names = "  ".join([*(f"test_{number:02}" for number in range(shown)), more]).rstrip()
-    assert screen.drawn()[4] == f"red    {names}"
+    names = iter(f"test_{number:02}" for number in range(20))
+    shown = ["  ".join(islice(names, row)) for row in rows]
+    if left := len(list(names)):
+        shown[-1] += f"  and {left} more"
+    drawn = screen.drawn()[4 : 4 + len(rows)]
+    assert drawn == [f"{'' if number else 'red':<7}{row}" for number, row in enumerate(shown)]
 
 
-def test_a_scripted_demo_says_that_nothing_was_paid() -> None:
-    screen, run = Screen(120), Run(gate("tests"), labels={DEMO: "scripted"})
-    run.lap(Turn(reply=priced(0.25)), tests=red("a"))
+def test_what_was_fixed_last_is_shown_also_where_long_names_fill_the_rows() -> None:
+    screen, run = Screen(80), Run(gate("tests"))
+    names = [f"test_{letter}_{'of_the_shopping_cart' * 2}" for letter in "abcdefg"]
+    run.lap(tests=red(*names))
+    run.lap(tests=red(*names[1:]))
     screen.play(run)
 
-    assert "cost $0.25 (scripted: you paid nothing)" in screen.drawn()[1]
+    assert screen.drawn()[4:8] == [
+        f"red    {names[1]}",
+        f"       {names[2]}",
+        f"       {names[3]}  and 3 more",
+        f"       ✓ {names[0]}",
+    ]
+
+
+@pytest.mark.parametrize(("cost", "said"), [(0.25, "$0.25, not paid"), (None, "you paid nothing")])
+def test_a_scripted_demo_says_on_a_narrow_terminal_that_nothing_was_paid(
+    cost: float | None, said: str
+) -> None:
+    screen, run = Screen(80), Run(gate("tests"), labels={DEMO: "scripted"})
+    run.lap(Turn(reply=priced(cost) if cost else Reply()), tests=red("a"))
+    screen.play(run)
+
+    assert screen.drawn()[1].endswith(said)
 
 
 def test_a_lap_is_one_line_that_stays() -> None:
@@ -267,7 +289,7 @@ def test_a_pause_shows_the_command_that_ends_it() -> None:
     run.record(Paused(at=run.state.now, reason="lunch"))
     screen.play(run)
 
-    assert "now    paused: lunch. Continue with: untilgreen resume r1 --state-dir d" in screen.drawn()[5]
+    assert "now    paused; continue with: untilgreen resume r1 --state-dir d (lunch)" in screen.drawn()[5]
 
     run.record(Resumed(at=run.state.now + 1))
     screen.play(run)

@@ -75,7 +75,7 @@ def test_a_pause_a_halt_a_question_and_the_end() -> None:
     over.end()
 
     assert [current_step(run.state, run.state.now, " -D d") for run in (paused, halted, asks, over)] == [
-        "paused: lunch. Continue with: untilgreen resume r1 -D d",
+        "paused; continue with: untilgreen resume r1 -D d (lunch)",
         "stopped: log in",
         "waiting for your answer",
         "finished: converged",

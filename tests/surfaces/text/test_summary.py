@@ -28,9 +28,7 @@ def test_laps_that_are_equally_good_are_told_as_a_tie(laps: str, sentence: str) 
     assert sentence in summary(run.state, width=80, ascii_only=False)
 
 
-@pytest.mark.parametrize(
-    ("labels", "said"), [({DEMO: "scripted"}, "$0.25 (scripted: you paid nothing)"), ({}, "$0.25")]
-)
+@pytest.mark.parametrize(("labels", "said"), [({DEMO: "scripted"}, "$0.25; you paid nothing"), ({}, "$0.25")])
 def test_what_a_scripted_demo_cost_was_not_paid(labels: dict[str, str], said: str) -> None:
     run = Run(gate("tests"), labels=labels)
     run.lap(Turn(reply=priced(0.25)), tests=red("a"))
@@ -39,10 +37,23 @@ def test_what_a_scripted_demo_cost_was_not_paid(labels: dict[str, str], said: st
     assert costs.endswith(said)
 
 
-def test_show_says_when_a_rate_limited_run_resumes() -> None:
+@pytest.mark.parametrize(
+    ("driven", "said"),
+    [
+        (True, "paused: rate-limited; resuming at {clock} (in "),
+        (False, "paused: rate-limited until {clock}; no process is driving the run"),
+    ],
+)
+def test_a_rate_limited_run_says_when_it_resumes_only_if_a_process_will_resume_it(
+    driven: bool, said: str
+) -> None:
     run = Run(gate("tests"), started=time.time())
     run.lap(Turn(reply=Reply(error="rate_limited", retry_at=time.time() + 40)), tests=red("a"))
+    assert run.state.pause is not None
+    clock = time.strftime("%H:%M:%S", time.localtime(run.state.pause.until))
 
-    said = "\n".join(summary(run.state, width=80, ascii_only=False))
+    lines = summary(run.state, width=80, ascii_only=False, driven=driven)
 
-    assert "paused: rate-limited; resuming at " in said
+    assert any(line.startswith(said.format(clock=clock)) for line in lines)
+    verb = "Watch it with: untilgreen follow r1" if driven else "Continue with: untilgreen resume r1"
+    assert verb in lines

@@ -160,10 +160,10 @@ class Keys:
                 await self._run.go_on()
                 return "resumed"
             case "p":
-                await self._run.pause("paused by a key")
+                await self._run.pause("p was pressed")
                 return "pausing after this turn; p resumes"
             case "s" if sure:
-                await self._run.stop("stopped by a key")
+                await self._run.stop("s was pressed")
                 return "stopping after this lap; resume won't continue it, untilgreen fork --more 10 will"
             case "s" | "x" as ending if not sure:
                 self._sure = ending
@@ -172,7 +172,7 @@ class Keys:
                 await self._run.add_laps(ADDED_BY_A_KEY)
                 return f"{ADDED_BY_A_KEY} laps added"
             case "x":
-                await self._run.cancel("cancelled by a key")
+                await self._run.cancel("x was pressed")
                 return "cancelling"
             case "n":
                 self._note = ""

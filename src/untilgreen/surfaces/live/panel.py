@@ -11,7 +11,7 @@ from untilgreen.core.values.limits import ceiling
 from untilgreen.core.values.model import GateSpec, Verdict
 from untilgreen.core.values.state import Lap, RunState
 from untilgreen.core.values.units import several, show_duration, show_score
-from untilgreen.surfaces.text.event_lines import ASCII_MARKS, DEMO, MARKS, SCRIPTED, agent_words
+from untilgreen.surfaces.text.event_lines import ASCII_MARKS, DEMO, MARKS, UNPAID, agent_words
 from untilgreen.surfaces.text.safe_text import folded, inert, padded, places, short
 from untilgreen.surfaces.text.sparkline import spark
 
@@ -21,6 +21,7 @@ MOST_LAPS = 40
 FEW_LAPS = 12
 """Laps of a gate beside the scores."""
 SHORTEST_TITLE = 16
+RED_ROWS = 3
 LONGEST_GATE = 12
 """Places of a gate's name above its column."""
 _ARROWS = {"improving": "↗", "regressing": "↘", "stagnant": "→", "unknown": " "}
@@ -59,12 +60,11 @@ class Panel:
         text.append(f" score {show_score(score)} {arrow}")
         running = 0.0 if state.pause or state.asked else max(0.0, now - state.now)
         text.append(f"  time {seconds(state.elapsed + running)}{_of(limits.time, show_duration)}")
-        scripted = DEMO in state.plan.labels
-        if state.spent.cost or limits.cost or scripted:
+        if DEMO in state.plan.labels:
+            text.append(f"  ${state.spent.cost:.2f}, not paid" if state.spent.cost else f"  {UNPAID}")
+        elif state.spent.cost or limits.cost:
             spent = "unknown" if state.spent.cost is None else f"${state.spent.cost:.2f}"
             text.append(f"  cost {spent}{_of(limits.cost, '${:.2f}'.format)}")
-        if scripted:
-            text.append(f" ({SCRIPTED})", style="dim")
         if state.spent.tokens:
             text.append(f"  tokens {_count(state.spent.tokens)}{_of(limits.tokens, _count)}")
         if known.overall.laps_left:
@@ -84,27 +84,39 @@ class Panel:
             )
         return text
 
-    def findings(self, state: RunState) -> Text:
-        """What fails by name, then what was fixed last, struck out; reds that don't fit are counted."""
+    def findings(self, state: RunState) -> list[Text]:
+        """What fails by name, then what was fixed last, struck out; names that don't fit are counted."""
         fixed, red = _fixed_and_red(state)
-        text = Text("red    ")
+        rows = self._names(red, "", "red", RED_ROWS)
+        struck = self._names(fixed, f"{self._marks['pass']} ", "strike dim", 1)
         if not red and not fixed:
-            text.append("nothing" if state.last else "")
-        for number, name in enumerate(red):
-            more = f"and {len(red) - number} more"
-            rest = places(more) + 4 if number < len(red) - 1 else 0
-            if number and places(text.plain) + places(short(name, 60)) + rest > self._width:
-                text.append(more, style="dim")
-                return text
-            text.append(short(name, 60), style="red")
-            text.append("  ")
-        for number, name in enumerate(fixed):
-            if (number or red) and places(text.plain) + places(short(name, 60)) + 2 > self._width:
+            rows = [Text("nothing" if state.last else "")]
+        elif len(rows) == 1 and struck and self._fits(rows[0], struck[0]):
+            rows = [Text("  ").join([rows[0], struck[0]])]
+        else:
+            rows += struck
+        return [Text(f"{'' if number else 'red':<7}").append_text(row) for number, row in enumerate(rows)]
+
+    def _names(self, names: list[str], mark: str, style: str, most: int) -> list[Text]:
+        """Names in at most so many rows."""
+        rows: list[Text] = []
+        for number, name in enumerate(names):
+            left = len(names) - number
+            shown = Text(mark, style="green").append(short(name, 60), style=style)
+            more = Text(f"and {left} more", style="dim")
+            after = [more] if left > 1 and len(rows) == most else []
+            if rows and self._fits(rows[-1], shown, *after):
+                rows[-1] = Text("  ").join([rows[-1], shown])
+            elif len(rows) == most:
+                rows[-1] = Text("  ").join([rows[-1], more])
                 break
-            text.append(f"{self._marks['pass']} ", style="green")
-            text.append(short(name, 60), style="strike dim")
-            text.append("  ")
-        return text
+            else:
+                rows.append(shown)
+        return rows
+
+    def _fits(self, *parts: Text) -> bool:
+        """Whether they fit on one line beside its name."""
+        return 7 + sum(places(part.plain) + 2 for part in parts) - 2 <= self._width
 
     def history(self, state: RunState) -> Text:
         """The score of each lap as a bar, and the verdicts of the gates that fail, lap by lap."""
@@ -179,7 +191,7 @@ def lap_words(state: RunState) -> str:
     lap = state.open.number if state.open else len(state.laps)
     if lap == 0:
         return "baseline"
-    most = state.plan.limits.iterations
+    most = state.plan.most_laps
     return f"lap {lap} of {most}" if most else f"lap {lap}"
 
 

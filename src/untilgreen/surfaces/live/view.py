@@ -162,7 +162,7 @@ class LiveView:
             panel.numbers(state, known, self._now()),
             Text(f"now    {inert(self._doing())}{self._for_how_long(state)}"),
         ]
-        details = [panel.gates(state, known), panel.history(state), panel.findings(state)]
+        details = [panel.gates(state, known), panel.history(state), *panel.findings(state)]
         last = [Text(f"last   {self._last}" if self._last else "", style="yellow")]
         asked = self._question(state, self._console.height - len(always) - len(keys))
         if len(always) + len(details) + len(last) + len(asked) + len(keys) > self._console.height:

@@ -55,7 +55,7 @@ def _words(step: Step, state: RunState, now: float, flags: str) -> str:
             return "waiting for your answer" + _default_words(state, until, now)
         case AwaitResume(reason=reason):
             command = f"untilgreen resume {state.run}{flags}"
-            return f"paused: {short(reason, WIDTH)}. Continue with: {command}"
+            return f"paused; continue with: {command} ({short(reason, WIDTH)})"
         case Wait():
             return (
                 pause_words(state.pause, _whole_seconds_before(step.until, now)) if state.pause else "waiting"

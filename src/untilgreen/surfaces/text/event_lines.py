@@ -44,7 +44,7 @@ ASCII_MARKS = {"pass": "ok", "fail": "x", "error": "!", "skip": "-"}
 WIDTH = 200
 DEMO = "demo"
 """The label of a run whose agent or model is a script."""
-SCRIPTED = "scripted: you paid nothing"
+UNPAID = "you paid nothing"
 PAUSES = {"rate_limited": "rate-limited", "quota": "out of quota", "network": "no network"}
 """Reasons of a pause, as people say them."""
 _INTERRUPTED = {
@@ -91,7 +91,7 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
         case Interrupted():
             return f"{_INTERRUPTED.get(event.signal, inert(event.signal))}"
         case LapsAdded():
-            return f"{several(event.laps, 'lap')} added, {state.plan.limits.iterations or 'no limit'} in all"
+            return f"{several(event.laps, 'lap')} added, {state.plan.most_laps or 'no limit'} in all"
         case Steered():
             return f"note for the agent: {short(event.note, WIDTH)}"
         case StopRequested():
@@ -122,12 +122,14 @@ def _decided(event: Decided, state: RunState) -> str:
     return f"{place}: {claim_words(state, event.lap)}{escalation_words(event)}{decision_words(event)}"
 
 
-def pause_words(paused: Paused, now: float) -> str:
-    """Why a run waits, and until when."""
+def pause_words(paused: Paused, now: float, *, driven: bool = True) -> str:
+    """Why a run waits, and until when; one that no process drives won't resume by itself."""
     why = PAUSES.get(paused.reason.partition(":")[0], f"paused: {short(paused.reason, WIDTH)}")
     if not paused.until:
         return why
     clock = time.strftime("%H:%M:%S", time.localtime(paused.until))
+    if not driven:
+        return f"{why} until {clock}; no process is driving the run"
     return f"{why}; resuming at {clock} (in {show_duration(max(0.0, paused.until - now))})"
 
 

@@ -17,7 +17,7 @@ from untilgreen.core.values.units import several, show_duration
 from untilgreen.engine.store.reading import status
 from untilgreen.engine.wiring.workplace import branch_of, in_worktree, workplace
 from untilgreen.surfaces.text.current_step import current_step
-from untilgreen.surfaces.text.event_lines import DEMO, SCRIPTED, how_to_answer, pause_words
+from untilgreen.surfaces.text.event_lines import DEMO, UNPAID, how_to_answer, pause_words
 from untilgreen.surfaces.text.gates_table import gates_by_lap
 from untilgreen.surfaces.text.questions import choice_lines, text_lines
 from untilgreen.surfaces.text.safe_text import folded, inert, short
@@ -91,7 +91,7 @@ def summary(
     if state.outcome is Outcome.CLAIMED:
         lines.append("Nothing checked this: the run had no gates. Add one with --gate next time.")
     spent = f", ${state.spent.cost:.2f}" if state.spent.cost else ""
-    spent += f" ({SCRIPTED})" if spent and DEMO in state.plan.labels else ""
+    spent += f"; {UNPAID}" if DEMO in state.plan.labels else ""
     tokens = f", {state.spent.tokens:,} tokens" if state.spent.tokens else ""
     laps = several(len(state.laps), "lap")
     lines.append(f"{laps} in {show_duration(state.elapsed)}{tokens}{spent}")
@@ -122,7 +122,9 @@ def why(state: RunState, *, driven: bool = False) -> str:
         people = ", ".join(map(str, gate.options.get("people", ()))) or "someone"
         return f"gate {gate.name!r} waits for {people} to approve"
     if state.pause is not None:
-        return pause_words(state.pause, time.time()) if state.pause.until else state.pause.reason
+        return (
+            pause_words(state.pause, time.time(), driven=driven) if state.pause.until else state.pause.reason
+        )
     return current_step(state, time.time()) if driven else "the run can continue"
 
 

@@ -59,7 +59,7 @@ def test_cancel_ends_a_driven_run_in_the_middle_of_a_turn(cli: Cli) -> None:
     done = started.end()
 
     assert (sent.code, done.code) == (0, 1)
-    assert "cancelled: cancelled by command" in done.out
+    assert "cancelled: requested with `untilgreen cancel`" in done.out
 
 
 def test_a_note_reaches_the_agent_with_its_next_brief(cli: Cli) -> None:
@@ -83,7 +83,7 @@ def test_a_paused_run_starts_no_further_turn_and_resume_lets_it_go_on(cli: Cli) 
     left = started.end()
 
     assert (sent.code, left.code) == (0, 5)
-    assert "paused: paused by command" in left.out
+    assert "paused: requested with `untilgreen pause`" in left.out
     assert len(briefs(cli)) == 1
 
     done = cli("resume", run)
@@ -280,7 +280,7 @@ def test_follow_on_a_terminal_shows_what_the_agent_does_and_its_keys_reach_whoev
     (code, seen), done = terminal.end(), started.end()
 
     assert (code, done.code) == (1, 1)
-    assert "cancelled: stopped by a key" in seen
+    assert "cancelled: s was pressed" in seen
 
 
 def test_sigterm_ends_follow_and_leaves_run_and_terminal_as_they_were(cli: Cli) -> None:

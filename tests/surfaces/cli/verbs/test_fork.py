@@ -208,7 +208,7 @@ def test_more_laps_continue_from_the_files_that_a_stopped_run_left(cli: Cli) -> 
 
     more = cli("fork", "--more", "1", "--json")
 
-    assert "cancelled: stopped by command\n1 lap in" in stopped.out
+    assert "cancelled: requested with `untilgreen stop`\n1 lap in" in stopped.out
     assert f"      untilgreen fork {run} --more 10" in stopped.out
     assert more.events[0]["plan"]["workspace"]["forked"] == f"{run}@1"
     assert f"untilgreen fork {run} --more 10" in cli("why", run).out

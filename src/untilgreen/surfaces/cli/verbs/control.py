@@ -31,19 +31,19 @@ Reason = Annotated[str | None, Parameter(name="--reason", metavar="TEXT", help="
 
 def stop(run: Run = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
     """Stop a run after the current lap."""
-    stop = Stop(at=time.time(), by=me(), reason=reason or "stopped by command")
+    stop = Stop(at=time.time(), by=me(), reason=reason or "requested with `untilgreen stop`")
     return _send(run, place, stop, "will stop after this lap")
 
 
 def cancel(run: Run = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
     """Stop a run now, and kill the agent's turn."""
-    cancel = Cancel(at=time.time(), by=me(), reason=reason or "cancelled by command")
+    cancel = Cancel(at=time.time(), by=me(), reason=reason or "requested with `untilgreen cancel`")
     return _send(run, place, cancel, "is cancelled")
 
 
 def pause(run: Run = "@last", /, *, reason: Reason = None, place: Place = HERE) -> int:
     """Pause a run after the current turn; `untilgreen resume` continues it."""
-    pause = Pause(at=time.time(), by=me(), reason=reason or "paused by command")
+    pause = Pause(at=time.time(), by=me(), reason=reason or "requested with `untilgreen pause`")
     return _send(run, place, pause, "will pause after the current turn")
 
 

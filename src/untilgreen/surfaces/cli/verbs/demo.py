@@ -55,14 +55,21 @@ def demo(
         identity = ["-c", "user.name=demo", "-c", "user.email=demo@example.invalid"]
         subprocess.run(["git", *identity, *command.split()], cwd=project, check=True)  # noqa: TID251 - before the loop
     story = "stuck" if stuck else "green"
-    with _scripted(agent, story, folder) if agent else nullcontext(_without_model(story)) as spec:
-        code = _run(project, folder, spec, json=json)
+    with _scripted(agent, story, folder) if agent else nullcontext(_without_model(story, folder)) as spec:
+        script = f"The model that {agent} talks to is a script" if agent else "The agent is a script"
+        code = _run(project, folder, spec, script, json=json)
     return code if not stuck else 0
 
 
-def _without_model(story: str) -> dict[str, Any]:
-    """A scripted program as the agent."""
-    return {"agents": [f"cmd:{shlex.quote(sys.executable)} -m untilgreen.testing.demo.agent {story}"]}
+def _without_model(story: str, folder: Path) -> dict[str, Any]:
+    """A scripted program as the agent, under a name that people can read."""
+    program = folder / "scripted-agent"
+    python = shlex.quote(sys.executable)
+    program.write_text(
+        f"#!/bin/sh\nexec {python} -m untilgreen.testing.demo.agent {story}\n", encoding="utf-8"
+    )
+    program.chmod(0o755)
+    return {"agents": [f"cmd:{shlex.quote(str(program))}"]}
 
 
 @contextmanager
@@ -84,7 +91,7 @@ def _scripted(agent: str, story: str, folder: Path) -> Iterator[dict[str, Any]]:
             os.environ.update(before)
 
 
-def _run(project: Path, folder: Path, spec: dict[str, Any], *, json: bool) -> int:
+def _run(project: Path, folder: Path, spec: dict[str, Any], script: str, *, json: bool) -> int:
     python = shlex.quote(sys.executable)
     gates = {"tests": {"run": f"{python} -m unittest -q"}, "style": {"run": f"{python} style.py"}}
     given = {"gates": gates, "promise": "DONE", "labels": {DEMO: "scripted"}}
@@ -98,6 +105,7 @@ def _run(project: Path, folder: Path, spec: dict[str, Any], *, json: bool) -> in
         return await start(plan_of(loaded, project, known.objects), store, known)
 
     tell(f"A small project with failing tests: {project}")
+    tell(f"{script}: you pay nothing. The gates, the snapshots and the decisions are real.")
     shown = ViewFlags(json=json, no_input=True)
     code = drive_in_view(anyio.run(begin), store, shown, f" --state-dir {store.state_dir}", known)
     if not json:
