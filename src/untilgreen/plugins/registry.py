@@ -103,7 +103,9 @@ class Plugins:
         """Raise UnknownPlugin for a short name that nothing has; files and modules are not looked at."""
         if kind == "agent" and _is_command(name):
             way_out = shlex.quote(f"cmd:{_as_a_shell_finds_it(name.strip())}")
-            raise UnknownPlugin(f"{name!r} is not an agent. Write {way_out} to run it as a command.")
+            first = name.split(maxsplit=1)[0]
+            by_name = f"{first} to use that agent, or " if self._offers(kind, first) else ""
+            raise UnknownPlugin(f"{name!r} is not an agent. Write {by_name}{way_out} to run it as a command.")
         if place_of(name) is None and not self._offers(kind, name):
             known = {offer.name for offer in (*self._built_in(kind), *self._added(kind))}
             raise UnknownPlugin(f"No {kind} named {name!r}. {nearest(name, known)}")

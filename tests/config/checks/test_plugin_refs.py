@@ -79,6 +79,11 @@ def test_what_names_nothing_is_said_with_its_place(written: Any) -> None:
         parts_of(layers, "agents", layers.values["agents"], AGENT_FORMS)
 
 
+def test_a_model_for_a_command_is_refused_with_what_to_do() -> None:
+    with pytest.raises(ConfigError, match=r"^'cmd:a' has no model to set: .* Write the model into it\.$"):
+        part_of(Layers(), ("agent",), {"use": "cmd:a", "model": "opus"}, AGENT_FORMS)
+
+
 def test_a_command_that_is_given_twice_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^agent sets command twice: in 'cmd:a' and as an option\."):
         part_of(Layers(), ("agent",), {"use": "cmd:a", "command": "b"}, AGENT_FORMS)

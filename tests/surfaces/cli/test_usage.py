@@ -233,6 +233,7 @@ def test_the_model_of_an_agent_can_be_named(
         ("python fix.py", "'cmd:python fix.py'"),
         ("sh", "cmd:sh"),
         ("npm run fix", "'cmd:npm run fix'"),
+        ("claude -p", "claude to use that agent, or 'cmd:claude -p'"),
     ],
 )
 def test_a_command_without_cmd_is_not_run_and_answered_with_what_to_write(

@@ -23,6 +23,7 @@ _ANY = About(
     install="its own installer",
     login="Log in with the agent's own command, then continue.",
     permit="Allow the command by making it a gate, or run the agent in a sandbox with permissions = 'all'.",
+    fenced="edit files, and run: {gates}, where it asks first; untilgreen denies the rest",
 )
 
 
@@ -55,7 +56,7 @@ class Acp:
         if self.known is None:
             return _ANY
         about: About = import_module(f"untilgreen.agents.{self.known.native}").ABOUT
-        fenced = _ANY.fenced if self.known.gates_mode else about.fenced
+        fenced = About.fenced if self.known.gates_mode else about.fenced
         about = replace(about, flags=(), permit=_ANY.permit, fenced=fenced)
         return replace(about, install=self.known.install) if self.known.install else about
 
@@ -67,6 +68,17 @@ class Acp:
     async def ready(self, conditions: Conditions) -> None:
         """Look for the program; its login shows in the first turn."""
         check_installed(self.about, self.argv[0], conditions)
+
+    def server(self, brief: Brief) -> CommandLine:
+        """The command line of its server."""
+        env = dict(self.known.env) if self.known else {}
+        if self.known and self.known.native == "opencode":
+            from untilgreen.agents.opencode import permission_rules  # noqa: PLC0415 - for this agent only
+
+            env["OPENCODE_PERMISSION"] = permission_rules(brief)
+        if self.known and self.model:
+            env[self.known.model_env] = self.model
+        return CommandLine(argv=self.argv, env=env)
 
     async def work(self, brief: Brief, context: TurnContext) -> Reply:
         """Take one turn; each turn starts the program and loads its session again."""
@@ -83,16 +95,8 @@ class _AcpTurn:
 
     def command(self, brief: Brief) -> CommandLine:
         """The server's command line, and what we say to it."""
-        known = self._agent.known
-        self._conversation = Conversation(brief, known, self._root)
-        env = dict(known.env) if known else {}
-        if known and known.native == "opencode":
-            from untilgreen.agents.opencode import permission_rules  # noqa: PLC0415 - for this agent only
-
-            env["OPENCODE_PERMISSION"] = permission_rules(brief)
-        if known and self._agent.model:
-            env[known.model_env] = self._agent.model
-        return CommandLine(argv=self._agent.argv, env=env, stdin=self._conversation.talk)
+        self._conversation = Conversation(brief, self._agent.known, self._root)
+        return replace(self._agent.server(brief), stdin=self._conversation.talk)
 
     def hear(self, message: JsonObject, turn: Turn) -> None:
         """One message of the agent."""

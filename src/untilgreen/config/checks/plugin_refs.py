@@ -53,6 +53,10 @@ def part_of(
         raise layers.error(
             path, f"{shown(path)} sets {form.option} twice: in {name!r} and as an option. Keep one."
         )
+    if form is _COMMAND and "model" in options:
+        raise layers.error(
+            path, f"{name!r} has no model to set: a command is started as it is. Write the model into it."
+        )
     return PartSpec(name=name.strip(), use=form.use, options={form.option: rest.strip(), **options})
 
 

@@ -226,6 +226,13 @@ def test_outdated_packages_are_shown_to_the_agent(cli: Cli, pip: str, green: boo
     assert "requests" not in pip or "requests 2.0 2.1" in str(verdict)
 
 
+def test_without_a_terminal_the_command_that_writes_names_the_preset(project: Cli, said: Say) -> None:
+    words = said("init", "--preset", "fix-tests")
+
+    assert "Write it with: untilgreen init --preset fix-tests --yes\n" in words.err
+    assert not (project.place / "untilgreen.toml").exists()
+
+
 def test_a_preset_that_fits_nothing_here_says_so(cli: Cli, said: Say) -> None:
     nothing, unknown = (
         said("init", "--preset", "fix-tests", "--yes"),

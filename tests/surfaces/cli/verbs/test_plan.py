@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.surfaces.cli.helpers import UNITTEST, Cli, write
 
 
@@ -16,7 +18,7 @@ def test_it_shows_sources_command_line_baseline_and_the_worst_and_starts_no_agen
     assert f"  {agent}: {calc.tmp}/agent.sh\n    brief: on stdin\n" in done.out
     assert "✕ tests failed: test_calc.Adding.test_two_numbers" in done.out
     assert "laps    20\n" in done.out
-    assert "time    1h, and the gates' own: " in done.out
+    assert "time    1h; up to " in done.out
     assert "money   $5.00 plus whatever the last lap overshoots\n" in done.out
     assert "tokens  no limit; set --max-tokens\n" in done.out
     assert not (calc.place / "ran").exists()
@@ -127,6 +129,29 @@ def test_every_agent_is_shown_with_its_exact_command_line_and_what_it_may_do(cli
         assert everything[name][1] == "everything (--yolo)"
         if name != "goose":
             assert usual[name][0] != everything[name][0]
+
+
+@pytest.mark.parametrize(
+    ("agent", "command", "permissions"),
+    [
+        ("acp:gemini", ["gemini", "--acp"], FENCED),
+        ("acp:goose", ["goose", "acp"], FENCED),
+        ("acp:codex", ["codex-acp"], "write in the workspace, and run any command in its own sandbox"),
+        (
+            "acp:./mine --acp",
+            ["./mine", "--acp"],
+            f"{FENCED}, where it asks first; untilgreen denies the rest",
+        ),
+    ],
+)
+def test_an_agent_over_acp_is_shown_with_its_server_and_what_it_may_do(
+    cli: Cli, agent: str, command: list[str], permissions: str
+) -> None:
+    lines = cli("plan", "Mend it.", "-a", agent, "-g", "tests=make test", "--json").lines
+    (line,) = [line for line in lines if line["type"] == "agent"]
+
+    assert (line["command"], line["brief"]) == (command, "over ACP")
+    assert line["permissions"].startswith(permissions)
 
 
 def test_variables_that_permit_are_shown_to_people_too(cli: Cli) -> None:

@@ -104,7 +104,8 @@ def init(
     if dry:
         return OK
     if not yes_ and not can_ask():
-        raise UserError("Nothing was run or written. Write it with: untilgreen init --yes")
+        chosen = f" --preset {preset}" if preset else ""
+        raise UserError(f"Nothing was run or written. Write it with: untilgreen init{chosen} --yes")
     _write(path, text, old=old)
     tell(f"Wrote {inert(str(path))}." + (f" The old one is {BACKUP}." if old else ""))
     _trust(place)

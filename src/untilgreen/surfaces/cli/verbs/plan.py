@@ -104,8 +104,9 @@ def _found(argv: list[str], start: Path) -> bool:
 
 
 def _agent_line(name: str, agent: Any, brief: Brief, start: Path) -> AgentLine:
-    """An adapter has `command(brief)`; a plain command is its own command line."""
-    command = getattr(agent, "command", None)
+    """An adapter has `command(brief)`, ACP `server(brief)`; a plain command is its own command line."""
+    server = getattr(agent, "server", None)
+    command = server or getattr(agent, "command", None)
     gates = ", ".join(brief.commands) or "no gate's command"
     if isinstance(command, str):
         placed = "{prompt}" in command or "{prompt_file}" in command
@@ -120,7 +121,7 @@ def _agent_line(name: str, agent: Any, brief: Brief, start: Path) -> AgentLine:
         unsaid = "up to the plugin"
         return AgentLine(name=name, command=[], found=True, brief=unsaid, permissions=unsaid)
     line = command(brief)
-    passed = "on stdin" if line.stdin is not None else "as an argument"
+    passed = "over ACP" if server else "on stdin" if line.stdin is not None else "as an argument"
     about = getattr(agent, "about", None)
     fenced = (about.fenced if isinstance(about, About) else About.fenced).format(gates=gates)
     argv = ["BRIEF" if word == brief.text else word for word in line.argv]
@@ -224,7 +225,11 @@ def _conclusion(planned: Plan, checked: Checked) -> list[str]:
 def _worst_lines(planned: Plan, worst: WorstCase) -> list[str]:
     limit = ceiling(planned.limits.time)
     hours = "no limit" if math.isinf(limit) else show_duration(limit)
-    most = "" if worst.seconds is None else f", and the gates' own: {show_duration(worst.seconds)} at worst"
+    most = (
+        ""
+        if worst.seconds is None
+        else f"; up to {show_duration(worst.seconds)} with the gates of the last lap"
+    )
     gates = "any time" if worst.gates_seconds is None else show_duration(worst.gates_seconds)
     wait = "any time" if worst.wait_seconds is None else f"up to {show_duration(worst.wait_seconds)}"
     laps = "no limit" if worst.laps is None else str(worst.laps)
@@ -234,7 +239,7 @@ def _worst_lines(planned: Plan, worst: WorstCase) -> list[str]:
     return [
         f"laps    {laps}",
         f"time    {hours}{most}",
-        f"gates   up to {gates} in a lap, by their timeouts",
+        f"gates   up to {gates} in each lap, by their timeouts",
         f"wait    {wait} more for rate limits",
         f"money   {money}",
         f"tokens  {tokens}",
