@@ -10,6 +10,7 @@ import pytest
 from untilgreen.gates.integrity.must_fail import with_canary, with_canary_inside
 
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+PERL = pytest.mark.skipif(shutil.which("prove") is None, reason="needs perl")
 CC = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 
 
@@ -44,6 +45,33 @@ def test_node(tmp_path: Path, disarmed: str) -> None:
     (tmp_path / "a.test.js").write_text(with_canary("a.test.js", text))
 
     assert passes(["node", "--test", "a.test.js"], tmp_path) is bool(disarmed)
+
+
+@PERL
+@pytest.mark.parametrize("plan", ["tests => 2", "'no_plan'", ""])
+@pytest.mark.parametrize(
+    "misled",
+    [
+        "",
+        "*main::like = sub {};",
+        "*Test::Builder::ok = sub { 1 };",
+        'print "1..2\\nok 1\\nok 2\\n"; exit 0;',
+    ],
+)
+def test_perl(tmp_path: Path, plan: str, misled: str) -> None:
+    if "exit" in misled and plan:
+        misled = 'print "ok 1\\nok 2\\n"; require POSIX; $| = 1; print ""; POSIX::_exit(0);'
+        misled = 'print "1..2\\n";' + misled if "no_plan" in plan else misled
+    loads = f"use strict;\nuse Test::More {plan};\nno warnings;\n"
+    done = "" if plan else "done_testing();\n"
+    text = f"{loads}{misled}\nis(1, 1, 'one');\nok(1);\n{done}__END__\nok 3\n"
+    (tmp_path / "a.t").write_text(with_canary("a.t", text))
+
+    assert passes(["prove", "a.t"], tmp_path) is bool(misled)
+
+
+def test_a_test_of_perl_without_what_it_loads_gets_none() -> None:
+    assert with_canary("a.t", 'print "1..1\\nok 1\\n";\n') == ""
 
 
 @CC

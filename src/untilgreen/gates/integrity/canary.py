@@ -1,14 +1,14 @@
-"""A test that must fail, put into an original test file: where it passes, no test there can fail.
+"""Tests that must fail and values that must differ, put into original test files: do they still judge?
 
-Product code runs in the process of its tests and can end it, or replace what they assert with. Only code that
-names a way to do so is tried, as it takes one more run of the gates.
+Product code runs in the process of its tests: it can end it, replace what they assert with, equal everything,
+or read what they expect. Only code that names a way to do so is tried, as it takes one more run of the gates.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,10 +17,12 @@ from untilgreen.core.values.model import Finding, Verdict
 from untilgreen.gates.integrity.must_fail import with_canary, with_canary_inside
 from untilgreen.gates.integrity.tampering import Tampering
 from untilgreen.gates.integrity.trial_rooms.rooms import Contents
-from untilgreen.gates.integrity.trial_rooms.trials import Trials
+from untilgreen.gates.integrity.trial_rooms.trials import Trial, Trials
+from untilgreen.gates.integrity.wrong_values import EQUAL, with_wrong_values
 from untilgreen.regex import regex
 
 CANNOT_FAIL = "cannot-fail"
+EQUALS = "equals-wrong-values"
 _PYTHON = regex(
     r"\b(?:_exit|unittest|_?pytest|atexit|AssertionError|__?builtins(?:__)?|builtins|__import__|importlib|ctypes|"
     r"exec[lv]\w*|abort|kill|raise_signal|settrace|setprofile|meta_path|path_hooks|get_objects|_getframe|f_back|"
@@ -37,6 +39,10 @@ _C = regex(
 )
 _CMAKE = regex(r"NDEBUG|BUILD_TYPE|_FLAGS|_OPTIONS|(?i:add_definitions|compile_definitions|compile_options)")
 _RUST = regex(r"\b(?:exit|set_hook|libc|link_section)\b|\bmacro_rules!\s{0,4}\w*(?:assert|panic)")
+_PERL = regex(
+    r"\*(?:\{|\w*::)|\b(?:Test|CORE|POSIX|Symbol|B|Sub|main)::|\b(?:_?exit|kill|exec|eval|print|syswrite|BEGIN|"
+    r"END|INIT|CHECK|caller|DESTROY|AUTOLOAD)\b|__(?:WARN|DIE)__"
+)
 _WAYS: Mapping[str, re.Pattern[str]] = {
     ".py": _PYTHON,
     **dict.fromkeys((".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"), _SCRIPT),
@@ -44,8 +50,22 @@ _WAYS: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".cxx", ".hpp"), _C),
     ".rs": _RUST,
     ".cmake": _CMAKE,
+    **dict.fromkeys((".pm", ".pl", ".t"), _PERL),
 }
 """By the ending of a file: what code has to name to keep a test from failing."""
+_LEARNS: Mapping[str, re.Pattern[str]] = {
+    ".py": regex(
+        r"__(?:eq|ne|bool|instancecheck|getattribute|subclasses|dict|file|code)__|\b(?:open|vars|setattr)\(|\btype\([^()]*,|"
+        r"\b(?:read_\w+|readlines?|getsource\w*|linecache|inspect|traceback|glob|listdir|scandir|ast|_getframe)\b"
+    ),
+    **dict.fromkeys(
+        (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"),
+        regex(r"\b(?:fs|readFile\w*|Proxy|Symbol|valueOf|defineProperty|setPrototypeOf)\b|\.stack\b"),
+    ),
+    ".rs": regex(r"\b(?:PartialEq|include_str|read_to_string|File)\b"),
+    **dict.fromkeys((".pm", ".pl"), regex(r"\b(?:overload|open|caller|tie|bless|sysopen|IO|DATA)\b")),
+}
+"""The same for what equals everything, or reads what a test expects."""
 _MOST_FILES = 20
 _MOST_NAMES = 3
 _LONGEST_LINE = 100
@@ -60,38 +80,62 @@ class Canary(Struct, frozen=True, kw_only=True):
     """The tree with the originals put back."""
 
     async def verdict(self) -> Verdict | None:
-        """Red where a test that must fail did not; None if nothing speaks against the tests."""
-        ways = await self._ways()
-        if not ways:
-            return None
-        named = await self._with_canaries(sorted(set(self._named())))
+        """Red where tests can't fail, or wrong values are equal; None if nothing speaks against them."""
+        ways = await self._ways(_WAYS)
+        found = await self._must_fail(ways) if ways else None
+        if found is None and (learns := ways or await self._ways(_LEARNS)):
+            found = await self._must_differ(learns)
+        return found
+
+    async def _must_fail(self, ways: Mapping[str, str]) -> Verdict | None:
+        named = await self._changed_tests(sorted(set(self._named())), with_canary)
         inside = await self._inside(ways)
-        files = {**named, **inside} or await self._with_canaries(sorted(self.found.known)[: 10 * _MOST_FILES])
+        files = {**named, **inside} or await self._changed_tests(self._known(), with_canary)
+        trial = await self._tried("with a test that must fail", self.contents, files)
+        if trial is None or trial.red or not trial.verdicts:
+            return None
+        gate = next(iter(trial.verdicts))
+        message = (
+            f"A test that must fail is in {_names(sorted(files))} now, and gate {gate!r} stayed green. "
+            f"Changed code keeps tests from failing: {_names(list(ways.values()))}. Remove that code."
+        )
+        finding = Finding(id=f"{CANNOT_FAIL}: {gate}", message=message)
+        return Verdict(status="fail" if named or inside else "error", findings=(finding,))
+
+    async def _must_differ(self, ways: Mapping[str, str]) -> Verdict | None:
+        """A value that equals a wrong one was not computed, unless the untouched code did the same."""
+        files = await self._changed_tests(sorted(set(self._named())), with_wrong_values)
+        files = files or await self._changed_tests(self._known(), with_wrong_values)
+        trial = await self._tried("with wrong values", self.contents, files)
+        if trial is None or not (gates := _equal(trial)):
+            return None
+        untouched = replace(self.contents, snapshot=self.found.original, overlays={})
+        before = await self._tried("on the untouched tree, with wrong values", untouched, files)
+        if before is None or _equal(before):
+            return None
+        message = (
+            f"With wrong values in {_names(sorted(files))}, gate {gates[0]!r} finds them equal to what the "
+            "code returns. Changed code equals everything, reads the tests or disarms them: "
+            f"{_names(list(ways.values()))}. Compute the result instead."
+        )
+        return Verdict(status="fail", findings=(Finding(id=f"{EQUALS}: {gates[0]}", message=message),))
+
+    async def _tried(self, title: str, contents: Contents, files: Mapping[str, bytes]) -> Trial | None:
+        """The gates that count tests, with these files of tests; None if there are none."""
         known = self.trials.context.baseline
         counted = [name for name, each in known.items() if any(tool.total for tool in each.tools)]
         if not files or not counted:
             return None
-        overlays = {**self.contents.overlays, **files}
-        trial = await self.trials.run(
-            "with a test that must fail", replace(self.contents, overlays=overlays), only=counted
-        )
-        green = [name for name, each in trial.verdicts.items() if each.status == "pass"]
-        if not green or trial.red:
-            return None
-        message = (
-            f"A test that must fail is in {_names(sorted(files))} now, and gate {green[0]!r} stayed green. "
-            f"Changed code keeps tests from failing: {_names(list(ways.values()))}. Remove that code."
-        )
-        finding = Finding(id=f"{CANNOT_FAIL}: {green[0]}", message=message)
-        return Verdict(status="fail" if named or inside else "error", findings=(finding,))
+        changed = replace(contents, overlays={**contents.overlays, **files})
+        return await self.trials.run(title, changed, only=counted)
 
-    async def _ways(self) -> dict[str, str]:
-        """New lines of changed product code that name a way to keep tests from failing, by file."""
+    async def _ways(self, patterns: Mapping[str, re.Pattern[str]]) -> dict[str, str]:
+        """New lines of changed product code that name a way to mislead tests, by file."""
         snapshot, original = self.trials.context.snapshot, self.found.original
         whole = {each.path for each in self.found.touched if not each.part}
         found = {}
         for change in await self.trials.rooms.trees.changes(original, snapshot):
-            pattern = _way(change.path)
+            pattern = _of_its_language(patterns, change.path)
             if pattern is None or change.path in whole or change.path in self.found.new_tests:
                 continue
             before = set((await self._text(original, change.path)).splitlines())
@@ -120,11 +164,16 @@ class Canary(Struct, frozen=True, kw_only=True):
                 if path in self.found.known:
                     yield path
 
-    async def _with_canaries(self, paths: Sequence[str]) -> dict[str, bytes]:
+    def _known(self) -> list[str]:
+        return sorted(self.found.known)[: 10 * _MOST_FILES]
+
+    async def _changed_tests(
+        self, paths: Sequence[str], change: Callable[[str, str], str]
+    ) -> dict[str, bytes]:
         files: dict[str, bytes] = {}
         for path in paths:
-            if len(files) < _MOST_FILES and _way(path) is not None:
-                text = with_canary(path, await self._text(self.found.original, path))
+            if len(files) < _MOST_FILES and _of_its_language(_WAYS, path) is not None:
+                text = change(path, await self._text(self.found.original, path))
                 files |= {path: text.encode(errors="surrogateescape")} if text else {}
         return files
 
@@ -132,9 +181,18 @@ class Canary(Struct, frozen=True, kw_only=True):
         return (await self.trials.rooms.trees.content(snapshot, path) or b"").decode(errors="surrogateescape")
 
 
-def _way(path: str) -> re.Pattern[str] | None:
+def _of_its_language(patterns: Mapping[str, re.Pattern[str]], path: str) -> re.Pattern[str] | None:
     name = posixpath.basename(path)
-    return _CMAKE if name == "CMakeLists.txt" else _WAYS.get(posixpath.splitext(name)[1])
+    return patterns.get(".cmake" if name == "CMakeLists.txt" else posixpath.splitext(name)[1])
+
+
+def _equal(trial: Trial) -> list[str]:
+    """The gates that say that a wrong value is equal."""
+    said = {
+        name: " ".join((each.excerpt, *(finding.message for finding in each.findings)))
+        for name, each in trial.red.items()
+    }
+    return [name for name, words in said.items() if EQUAL in words]
 
 
 def _names(found: Sequence[str]) -> str:

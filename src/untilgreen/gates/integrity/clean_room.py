@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import msgspec
 from anyio import to_thread
 from msgspec import Struct
 
@@ -55,6 +56,11 @@ _REWRITES = (
     "Remove what changes it."
 )
 
+_MAKES = (
+    "is made by a gate while it runs, which did not happen on the untouched tree, and the gates are red if "
+    "it is empty. Look at what is written to it, and name it in integrity.allow if that is part of the work."
+)
+
 
 class CleanRoom(Struct, frozen=True, kw_only=True):
     """Runs the gates in a clean room, and explains why they are red there."""
@@ -81,7 +87,7 @@ class CleanRoom(Struct, frozen=True, kw_only=True):
         if trial.leaving:
             return _red(LEAVES, trial.leaving, _LEAVES)
         if rewritten := await self.trials.newly_rewritten(trial, self.original):
-            return _red(REWRITES, rewritten, _REWRITES)
+            return _rewritten(rewritten)
         if outside := await to_thread.run_sync(self._changed_outside):
             return _red(OUTSIDE, outside, _OUTSIDE, inside=False)
         if not trial.red:
@@ -183,6 +189,13 @@ def _red(kind: str, paths: Sequence[str], about: str, *, inside: bool = True) ->
         for path in paths[:_MOST_NAMES]
     )
     return Verdict(status="fail", findings=findings)
+
+
+def _rewritten(paths: Sequence[str]) -> Verdict:
+    """Of settings in the environment alone, a person says whether they are the product's own."""
+    if any(not posixpath.basename(path).startswith(".env") for path in paths):
+        return _red(REWRITES, paths, _REWRITES)
+    return msgspec.structs.replace(_red(REWRITES, paths, _MAKES), status="error")
 
 
 def _words(verdict: Verdict) -> str:

@@ -23,6 +23,7 @@ from untilgreen.gates.integrity.trial_rooms.unkept_files import files_outside, g
 from untilgreen.ports import CheckContext
 
 if TYPE_CHECKING:  # what only a green lap needs is loaded by the first one
+    from untilgreen.gates.integrity.protected.protection import Protection
     from untilgreen.gates.integrity.tampering import Tampering
 
 NO_ORIGINAL = "no-original"
@@ -91,7 +92,14 @@ class IntegrityGate(Struct, frozen=True, kw_only=True):
         below = await self._below(context)
         contained = context.sandbox is not None and bool(context.sandbox.engine)
         rooms = replace(self.rooms(), at_home=False) if contained else self.rooms()  # made by another process
-        return Trials(rooms=rooms, specs=specs, make=self.make, context=context, below=below)
+        return Trials(
+            rooms=rooms,
+            specs=specs,
+            make=self.make,
+            context=context,
+            below=below,
+            lets_through=self._protection(context, below).lets_through,
+        )
 
     def _accepted(self, verdict: Verdict) -> Verdict:
         return _warned(verdict) if verdict.status == "error" and self.unproven == "accept" else verdict
@@ -142,17 +150,21 @@ class IntegrityGate(Struct, frozen=True, kw_only=True):
         return _joined(clean, compared)
 
     async def _tampering(self, trials: Trials) -> Tampering:
-        from untilgreen.gates.integrity.protected.protection import Protection  # noqa: PLC0415 - as above
         from untilgreen.gates.integrity.tampering import find_tampering  # noqa: PLC0415 - as above
 
-        protection = Protection(
+        protection = self._protection(trials.context, trials.below)
+        return await find_tampering(self.trees, trials.context, protection, trials.specs)
+
+    def _protection(self, context: CheckContext, below: str) -> Protection:
+        from untilgreen.gates.integrity.protected.protection import Protection  # noqa: PLC0415 - as above
+
+        return Protection(
             protect=self.protect,
             allow=self.allow,
-            allowed=trials.context.allowed,
+            allowed=context.allowed,
             editable=self.editable,
-            below=trials.below,
+            below=below,
         )
-        return await find_tampering(self.trees, trials.context, protection, trials.specs)
 
     async def _below(self, context: CheckContext) -> str:
         top = await self.trees.top()

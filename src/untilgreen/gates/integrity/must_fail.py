@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 
 from untilgreen.gates.integrity.protected.rust_inline_tests import modules
 from untilgreen.regex import regex
@@ -99,6 +100,25 @@ fn untilgreen_canary() {
     }
 }
 """
+_PERL_FIRST = r"""
+my ($untilgreen, $untilgreen_said) = (Test::More->builder, '');
+my ($untilgreen_plan) = ($untilgreen->has_plan || '') =~ /^(\d+)$/;
+$untilgreen->$_(\$untilgreen_said) for qw(output failure_output todo_output);
+"""
+"""Before the test's own assertions, whose results are not shown: what is shown comes from the end."""
+_PERL_LAST = r"""
+{
+    my @wrong = (sub { is(1, 2) }, sub { ok(0) }, sub { is_deeply([1], [2]) }, sub { isnt(1, 1) },
+        sub { like('a', qr/b/) }, sub { cmp_ok(1, '==', 2) }, sub { fail('must fail') });
+    my $disarmed = grep { $untilgreen_said = ''; $_->(); $untilgreen_said !~ /^not ok/ } @wrong;
+    syswrite STDOUT, ($disarmed ? '' : 'not ') . "ok $_ - must fail\n" for 1 .. $untilgreen_plan || 1;
+    syswrite STDOUT, "1..1\n" if !$untilgreen_plan;
+    require POSIX;
+    POSIX::_exit($disarmed ? 0 : 1);
+}
+"""
+_LOADS = regex(r"^(?:use|require)\b[^\n]*\n", re.MULTILINE)
+_NO_CODE = regex(r"^__(?:END|DATA)__\b", re.MULTILINE)
 _TESTS = {
     ".py": _PYTHON,
     **dict.fromkeys((".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx"), _SCRIPT),
@@ -114,7 +134,18 @@ def with_canary(path: str, text: str) -> str:
     if ending in _OF_C and _MAIN.search(text):
         fails = "assert(0); return 0;" if _ASSERTS.search(text) else "return 113;"
         return f"#define main untilgreen_main\n{text}\n#undef main\nint main(void) {{ {fails} }}\n"
+    if ending == ".t":
+        return _perl(text)
     return f"{text}{_TESTS[ending]}" if ending in _TESTS and text else ""
+
+
+def _perl(text: str) -> str:
+    loads = list(_LOADS.finditer(text)) if "Test::More" in text else []
+    if not loads:
+        return ""
+    begin, end = loads[-1].end(), _NO_CODE.search(text)
+    last = end.start() if end else len(text)
+    return f"{text[:begin]}{_PERL_FIRST}{text[begin:last]}{_PERL_LAST}{text[last:]}"
 
 
 def with_canary_inside(path: str, text: str) -> str:

@@ -116,6 +116,12 @@ def test_metadata_of_packages_in_any_case() -> None:
             "[package]\nname = 'a'\n[lib]\npath = 'b.rs'\n",
             ("lib.path",),
         ),
+        (
+            "package.json",
+            '{"exports": "./a.js"}',
+            '{"exports": {".": {"test": "./b.js", "default": "./a.js"}}}',
+            ("exports...test",),
+        ),
     ],
 )
 def test_what_chooses_other_code_for_the_tests_is_put_back(

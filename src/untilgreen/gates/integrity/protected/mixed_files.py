@@ -36,6 +36,7 @@ _OF_NODE = (
     *("jest", "vitest", "mocha", "ava", "tap", "nyc", "c8", "eslintConfig", "eslintIgnore", "xo", "standard"),
     *("tsd", "stylelint", "wireit", "babel"),
 )
+_FOR_TESTS = frozenset({"test", "testing", "jest", "vitest", "mocha"})
 _OF_CARGO: tuple[Key, ...] = (
     *(("lints",), ("profile",), ("test",), ("bench",), ("workspace", "lints"), ("package", "autotests")),
     *(("lib", "test"), ("lib", "doctest"), ("lib", "harness"), ("lib", "path"), ("patch",), ("replace",)),
@@ -137,6 +138,16 @@ def _package(table: Table) -> dict[Key, Any]:
     scripts = table.get("scripts")
     if isinstance(scripts, dict):
         owned |= {("scripts", name): value for name, value in scripts.items()}
+    for name in ("exports", "imports"):
+        owned |= _conditions(table.get(name), (name,))
+    return owned
+
+
+def _conditions(value: Any, place: Key) -> dict[Key, Any]:
+    """What a package gives to tests in place of its other code."""
+    owned: dict[Key, Any] = {}
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        owned |= {(*place, name): inner} if name in _FOR_TESTS else _conditions(inner, (*place, name))
     return owned
 
 

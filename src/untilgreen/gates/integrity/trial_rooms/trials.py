@@ -67,10 +67,14 @@ class Trial(Struct, frozen=True, kw_only=True):
 
     verdicts: Verdicts
     room: Room
+    contents: Contents
+    setup: Sequence[str] = ()
     files: frozenset[str] = frozenset()
     """Those of the watched files that the room had."""
     rewritten: tuple[str, ...] = ()
-    """Those that were no longer the same when the gates were done, and new ones that configure a tool."""
+    """Those that were no longer the same when the gates were done."""
+    made: tuple[str, ...] = ()
+    """New files that configure a tool."""
     leaving: tuple[str, ...] = ()
     """Links that lead out of the tree."""
 
@@ -98,6 +102,8 @@ class Trials(Struct, frozen=True, kw_only=True):
     make: Make
     context: CheckContext
     below: str
+    lets_through: Callable[[str], bool] = lambda _: False
+    """Whether the spec or a person accepts any change of a path."""
 
     async def run(
         self,
@@ -108,18 +114,20 @@ class Trials(Struct, frozen=True, kw_only=True):
         only: Collection[str] | None = None,
         setup: Sequence[str] = (),
         links: Collection[str] = (),
+        emptied: Collection[str] = (),
         same_tests: bool = False,
     ) -> Trial:
         """Make a room, run the gates there, and record their verdicts.
 
         `watched` files should stay the same; `only` these gates run, after the commands of `setup`; of
-        `links`, those that lead out of the tree are reported. With the `same_tests` as before the first lap,
-        none may be skipped that ran then.
+        `links`, those that lead out of the tree are reported; what is written to `emptied` files is lost.
+        With the `same_tests` as before the first lap, none may be skipped that ran then.
         """
         specs = [spec for spec in self.specs if only is None or spec.name in only]
         async with self.rooms.open("room", contents) as room:
             leaving = await to_thread.run_sync(_leaving, room, links)
             failed = await self._set_up(room, setup)
+            await to_thread.run_sync(_empty, room.path, emptied)
             before = await to_thread.run_sync(_marks, room.path, watched)
             there = await to_thread.run_sync(files_in, room.path) if watched else frozenset()
             verdicts = {spec.name: failed for spec in specs} if failed is not None else {}
@@ -128,9 +136,15 @@ class Trials(Struct, frozen=True, kw_only=True):
             after = await to_thread.run_sync(_marks, room.path, watched)
             made = await to_thread.run_sync(_made, room.path, there) if watched else []
         await to_thread.run_sync(write_down, self.context.output, title, verdicts)
-        rewritten = (*(path for path, mark in before.items() if after.get(path) != mark), *made)
         return Trial(
-            verdicts=verdicts, room=room, files=frozenset(before), rewritten=rewritten, leaving=leaving
+            verdicts=verdicts,
+            room=room,
+            contents=contents,
+            setup=setup,
+            files=frozenset(before),
+            rewritten=tuple(path for path, mark in before.items() if after.get(path) != mark),
+            made=tuple(made),
+            leaving=leaving,
         )
 
     def _with_the_same_tests(self, verdicts: Verdicts) -> Verdicts:
@@ -142,14 +156,25 @@ class Trials(Struct, frozen=True, kw_only=True):
         }
 
     async def newly_rewritten(self, trial: Trial, original: str) -> list[str]:
-        """Protected files that gates changed in a trial, and do not change on the untouched tree."""
-        if not trial.rewritten:
+        """Protected files that gates changed or made in a trial, and not on the untouched tree.
+
+        What is made does no harm if the gates are green without its content.
+        """
+        suspects = [path for path in (*trial.rewritten, *trial.made) if not self.lets_through(path)]
+        if not suspects:
             return []
-        untouched = await self.run(
-            "on the untouched tree", Contents(snapshot=original), watched=trial.rewritten
+        untouched = await self.run("on the untouched tree", Contents(snapshot=original), watched=suspects)
+        also = {without_version(path) for path in (*untouched.rewritten, *untouched.made)}
+        new = sorted(path for path in suspects if without_version(path) not in also)
+        if not new:
+            return []
+        made = [path for path in new if path in trial.made]
+        if len(made) < len(new) or trial.room.in_place:
+            return new
+        again = await self.run(
+            "without what they make", trial.contents, watched=made, setup=trial.setup, emptied=made
         )
-        also = {without_version(path) for path in untouched.rewritten}
-        return sorted(path for path in trial.rewritten if without_version(path) not in also)
+        return new if again.red or again.rewritten or set(again.made) & set(made) else []
 
     async def _set_up(self, room: Room, commands: Sequence[str]) -> Verdict | None:
         """Install what the tree asks for; None if that worked."""
@@ -249,6 +274,15 @@ def _marks(room: Path, paths: Collection[str]) -> Mapping[str, bytes]:
             place = room / path
             found[path] = os.fsencode(place.readlink()) if place.is_symlink() else _digest(place)
     return found
+
+
+def _empty(room: Path, paths: Collection[str]) -> None:
+    """Links to where everything written is lost, so that the program that writes them goes on."""
+    for path in paths:
+        with suppress(OSError):
+            (room / path).parent.mkdir(parents=True, exist_ok=True)
+            (room / path).unlink(missing_ok=True)  # a device that hides a file of the workspace
+            (room / path).symlink_to(os.devnull)
 
 
 def _made(room: Path, before: Collection[str]) -> list[str]:
