@@ -23,6 +23,7 @@ from untilgreen.core.values.limits import Limits
 from untilgreen.core.values.model import Change, Outcome, PartSpec, Promise, Reply
 from untilgreen.core.values.rules import Signal, Strategy
 from untilgreen.core.values.state import RunState
+from untilgreen.core.values.units import all_used
 from untilgreen.testing import tell
 
 TWO_AGENTS = (PartSpec(name="one"), PartSpec(name="two"))
@@ -126,7 +127,7 @@ def test_laps_of_the_ladder_are_taken_out_of_the_strategys_own(
     assert len(state.laps) == most
     assert [lap for lap, _ in rungs(events)] == list(range(4, most + 1))[: len(rungs(events))]
     assert state.outcome == "stuck"
-    assert state.reason.startswith(f"all {most} laps used; ")
+    assert state.reason.startswith(f"{all_used(most, 'lap')}; ")
 
 
 def test_an_unlimited_strategy_ends_by_another_limit() -> None:

@@ -15,7 +15,9 @@ def test_it_stops_after_exactly_so_many_laps(laps: int) -> None:
     run = story("a b", Fixed(iterations=laps), detectors=(), limits=Limits(iterations=30))
 
     assert (run.outcome, len(run.laps)) == ("exhausted", laps)
-    assert run.reason == f"all {laps} planned laps are used"
+    assert run.reason == (
+        "the only planned lap is used" if laps == 1 else f"all {laps} planned laps are used"
+    )
 
 
 def test_three_laps_are_the_default() -> None:

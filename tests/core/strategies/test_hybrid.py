@@ -63,7 +63,7 @@ def test_a_gain_below_the_threshold_earns_nothing() -> None:
 
     assert run.ending.outcome is Outcome.EXHAUSTED
     assert run.ending.confidence == 0.7
-    assert run.ending.reason == "2 base laps are used and lap 2 earned no bonus lap"
+    assert run.ending.reason == "all 2 base laps are used, and lap 2 earned no bonus lap"
 
 
 def test_a_base_lap_is_sure_of_itself() -> None:

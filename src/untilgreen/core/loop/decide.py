@@ -25,7 +25,7 @@ from untilgreen.core.values.limits import Breach, breached, breached_apart_from_
 from untilgreen.core.values.model import Outcome
 from untilgreen.core.values.rules import Detector, Settles, Signal, Strategy, give_up, most_laps
 from untilgreen.core.values.state import Lap, Open, RunState
-from untilgreen.core.values.units import several
+from untilgreen.core.values.units import all_used
 from untilgreen.errors import PluginFailed
 
 BEFORE_A_LOOP = ("iterations", "time")
@@ -170,7 +170,7 @@ def _ask_the_strategy(state: RunState, policy: Policy, signals: tuple[Signal, ..
             most = most_laps(policy.strategy)
             used_up = most is not None and len(state.laps) >= most and not state.added
             if most is not None and used_up:  # a remedy would need a lap that is not there
-                reason = f"all {several(most, 'lap')} used; {decision.reason}"
+                reason = f"{all_used(most, 'lap')}; {decision.reason}"
                 return _settled(state, policy, replace(decision, reason=reason))
             tried = remedies.instead_of_ending(state, decision, signals)
             return tried if not isinstance(tried, Finish) else _settled(state, policy, tried)

@@ -11,6 +11,7 @@ from untilgreen.core.values.model import Outcome
 from untilgreen.core.values.option_checks import Laps, about, check_options
 from untilgreen.core.values.rules import Signal, give_up
 from untilgreen.core.values.state import RunState
+from untilgreen.core.values.units import all_used
 
 
 class Fixed(Struct, frozen=True, kw_only=True):
@@ -34,5 +35,5 @@ class Fixed(Struct, frozen=True, kw_only=True):
         if most is None:
             return Continue(reason=f"lap {used} is done; only the limits end the run")
         if used >= most:
-            return Finish(outcome=Outcome.EXHAUSTED, reason=f"all {most} planned laps are used")
+            return Finish(outcome=Outcome.EXHAUSTED, reason=all_used(most, "planned lap"))
         return Continue(reason=f"lap {used} of {most} is done", metadata={"laps_left": most - used})

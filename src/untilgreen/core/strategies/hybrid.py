@@ -11,7 +11,7 @@ from untilgreen.core.values.model import Outcome
 from untilgreen.core.values.option_checks import FromOne, FromZero, Share, about, check_options
 from untilgreen.core.values.rules import Signal, give_up
 from untilgreen.core.values.state import RunState
-from untilgreen.core.values.units import several, show_score
+from untilgreen.core.values.units import all_used, several, show_score
 
 _ROUNDING = 1e-9
 BASE_LAPS = 8
@@ -59,7 +59,9 @@ class Hybrid(Struct, frozen=True, kw_only=True):
         if most is not None and used >= most:
             return Finish(
                 outcome=Outcome.EXHAUSTED,
-                reason=f"all {self.base} base and {self.bonus} bonus laps are used",
+                reason=f"all {self.base} base and {self.bonus} bonus laps are used"
+                if self.bonus
+                else all_used(self.base, "lap"),
                 metadata={"bonus_used": bonus_used},
             )
         if last.fewer or last.gain >= self.min_gain - _ROUNDING:
@@ -76,7 +78,7 @@ class Hybrid(Struct, frozen=True, kw_only=True):
             )
         return Finish(
             outcome=Outcome.EXHAUSTED,
-            reason=f"{self.base} base laps are used and lap {last.number} earned no bonus lap",
+            reason=f"{all_used(self.base, 'base lap')}, and lap {last.number} earned no bonus lap",
             confidence=0.7,
             metadata={"bonus_used": bonus_used, "gain": round(last.gain, 4)},
         )

@@ -11,6 +11,7 @@ from untilgreen.core.values.model import Outcome
 from untilgreen.core.values.option_checks import FromOne, FromTwo, Laps, Share, about, check_options
 from untilgreen.core.values.rules import Signal, give_up
 from untilgreen.core.values.state import RunState
+from untilgreen.core.values.units import all_used
 from untilgreen.errors import ConfigError
 
 
@@ -49,7 +50,7 @@ class Ralph(Struct, frozen=True, kw_only=True):
         if not early and (ending := give_up(signals)):
             return ending
         if most is not None and used >= most:
-            return Finish(outcome=Outcome.EXHAUSTED, reason=f"all {most} laps are used")
+            return Finish(outcome=Outcome.EXHAUSTED, reason=all_used(most, "lap"))
         if last.claim and not last.awaiting_claim:
             return Continue(
                 reason="the claim was rejected: gates are red",

@@ -64,6 +64,11 @@ def show_score(score: float) -> str:
     return "0.99" if 0.995 <= score < 1 else f"{score:.2f}"
 
 
+def all_used(number: int, what: str) -> str:
+    """That nothing is left of them: "all 3 laps are used", "the only lap is used"."""
+    return f"the only {what} is used" if number == 1 else f"all {number} {what}s are used"
+
+
 def several(count: int, what: str, plural: str = "") -> str:
     """A number of things, in the singular or plural."""
     return f"{count:,} {what if count == 1 else plural or what + 's'}"

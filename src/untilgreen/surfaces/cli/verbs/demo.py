@@ -105,7 +105,7 @@ def _run(project: Path, folder: Path, spec: dict[str, Any], script: str, *, json
         return await start(plan_of(loaded, project, known.objects), store, known)
 
     tell(f"A small project with failing tests: {project}")
-    tell(f"{script}: you pay nothing. The gates, the snapshots and the decisions are real.")
+    tell(f"{script}: you pay nothing. All the rest is real.")
     shown = ViewFlags(json=json, no_input=True)
     code = drive_in_view(anyio.run(begin), store, shown, f" --state-dir {store.state_dir}", known)
     if not json:
