@@ -92,7 +92,7 @@ def _greeted(call: Call, payload: Payload) -> Answer:
 
 
 def _at_once(call: Call, payload: Payload, note: Note) -> Answer | None:
-    """The answer to a stop that is no news; None if the run has to be driven, or somebody drives it."""
+    """The answer to a stop that ends no lap; None if the run has to be driven, or somebody drives it."""
     record = call.store.record(note.run)
     if payload.aborted or not record.complete:
         return None
