@@ -14,6 +14,7 @@ from untilgreen.core.values.model import Change
 from untilgreen.workspace.git.command import Git, shown, split
 from untilgreen.workspace.git.index_seed import submodules
 from untilgreen.workspace.git.object_check import (
+    LINK,
     check_all,
     check_files,
     check_trees,
@@ -47,23 +48,11 @@ class Exporter:
         await check_trees((await self._workspace._ready()).git, before)
         return await self._workspace.changes(before, after)
 
-    async def files(self, snapshot: str) -> list[str]:
-        """Every path in a snapshot."""
+    async def files(self, snapshot: str) -> dict[str, bool]:
+        """Every path in a snapshot, and whether it is a link."""
         private = await self._workspace._ready()
-        return [
-            shown(path) for path in split(await private.git("ls-tree", "-r", "-z", "--name-only", snapshot))
-        ]
-
-    async def links(self, snapshot: str) -> dict[str, str]:
-        """The links in a tree, and where each leads."""
-        shadow = await self._workspace._ready()
-        found = {}
-        for entry in split(await shadow.git("ls-tree", "-r", "-z", snapshot)):
-            mode, _, rest = entry.partition(b" ")
-            if mode == b"120000":
-                path = shown(rest.partition(b"\t")[2])
-                found[path] = os.fsdecode(await self.content(snapshot, path) or b"")
-        return found
+        listed = split(await private.git("ls-tree", "-r", "-z", snapshot))
+        return {shown(each.partition(b"\t")[2]): each.startswith(LINK) for each in listed}
 
     async def content(self, snapshot: str, path: str) -> bytes | None:
         """The content of a file in a snapshot; None if there is no file at that path."""

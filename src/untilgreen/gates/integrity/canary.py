@@ -134,7 +134,7 @@ class Canary(Struct, frozen=True, kw_only=True):
         snapshot, original = self.trials.context.snapshot, self.found.original
         whole = {each.path for each in self.found.touched if not each.part}
         found = {}
-        for change in await self.trials.rooms.trees.changes(original, snapshot):
+        for change in self.found.changes:
             pattern = _of_its_language(patterns, change.path)
             if pattern is None or change.path in whole or change.path in self.found.new_tests:
                 continue

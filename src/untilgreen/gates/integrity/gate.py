@@ -122,14 +122,17 @@ class IntegrityGate(Struct, frozen=True, kw_only=True):
         from untilgreen.gates.integrity.comparison import Comparison  # noqa: PLC0415 - as above
         from untilgreen.gates.integrity.tampering import Tampering  # noqa: PLC0415 - as above
 
-        found = await self._tampering(trials) if self.originals else Tampering(original=original)
+        if self.originals:
+            found = await self._tampering(trials)
+        else:
+            changes = await self.trees.changes(original, trials.context.snapshot)
+            found = Tampering(original=original, changes=changes)
         clean = passed("")
         if self.clean_room:
-            changes = await self.trees.changes(original, trials.context.snapshot)
             room = CleanRoom(
                 trials=trials,
                 original=original,
-                changes=changes,
+                changes=found.changes,
                 setup=self.setup,
                 watched=found.known,
                 same_tests=self.originals and not (found or found.accepted),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +45,8 @@ class Tampering(Struct, frozen=True, kw_only=True):
 
     original: str
     """The untouched tree."""
+    changes: Sequence[Change] = ()
+    """Everything that differs, protected or not."""
     touched: tuple[Touched, ...] = ()
     """Changed or removed, or new and able to change what a tool does: everything that is put back."""
     new_tests: tuple[str, ...] = ()
@@ -82,7 +85,8 @@ async def find_tampering(
     changes = await trees.changes(original, context.snapshot)
     if not changes:
         return Tampering(original=original)
-    files = frozenset(await trees.files(original))
+    listed = await trees.files(original)
+    files = frozenset(listed)
     derived = await derive(trees, original, files, protection.below, gates, context.baseline)
     protection = replace(
         protection,
@@ -93,11 +97,13 @@ async def find_tampering(
         files=files,
         top=str(await trees.top()),
     )
-    targets = await _link_targets(trees, original, protection)
+    links = [path for path, is_link in listed.items() if is_link and protection.role(path)]
+    targets = [await _target(trees, original, path) for path in links]
     protection = replace(protection, tests=(*derived.tests, *targets))
     roles = {path: role for path in files if (role := protection.role(path))}
     found = Tampering(
         original=original,
+        changes=changes,
         known=frozenset(roles),
         accepted=any(protection.lets_through(change.path) for change in changes),
         judged=any(_judged_something(verdict) for verdict in context.baseline.values()),
@@ -203,13 +209,10 @@ async def _with_hidden(found: Tampering, trees: Trees, protection: Protection) -
     return replace(found, touched=(*found.touched, *touched), hidden=frozenset(hidden))
 
 
-async def _link_targets(trees: Trees, original: str, protection: Protection) -> set[str]:
-    """What tests that are links lead to: the link stays as it is when the file behind it changes."""
-    found = set()
-    for path, target in (await trees.links(original)).items():
-        if protection.role(path):
-            found.add(posixpath.normpath(posixpath.join(posixpath.dirname(path), target)))
-    return found
+async def _target(trees: Trees, original: str, link: str) -> str:
+    """What a test that is a link leads to: the link stays as it is when the file behind it changes."""
+    aim = os.fsdecode(await trees.content(original, link) or b"")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(link), aim))
 
 
 def _judged_something(verdict: Verdict) -> bool:

@@ -22,11 +22,8 @@ class Trees(Protocol):
     async def changes(self, before: str, after: str) -> Sequence[Change]:
         """Which paths differ."""
 
-    async def files(self, snapshot: str) -> list[str]:
-        """Every path in a tree."""
-
-    async def links(self, snapshot: str) -> Mapping[str, str]:
-        """The links in a tree, and where each leads."""
+    async def files(self, snapshot: str) -> Mapping[str, bool]:
+        """Every path in a tree, and whether it is a link."""
 
     async def content(self, snapshot: str, path: str) -> bytes | None:
         """What a tree has under a path."""

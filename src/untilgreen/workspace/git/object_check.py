@@ -21,7 +21,10 @@ from untilgreen.workspace.git.command import Git, split
 AT_ONCE = 64_000_000
 """Bytes that are asked for in one command, as far as the objects are not larger."""
 _SHA1_LENGTH = 40
-_LINK = b"120000"
+LINK = b"120000"
+"""The mode of a link in a listing of git."""
+_SMALL = 1 << 15
+"""Bytes of most files; to read them at once is cheaper than to open a file object."""
 
 
 async def check_trees(git: Git, tree: str) -> None:
@@ -46,23 +49,25 @@ async def check_written(git: Git, tree: str, place: Path) -> None:
 
     Where a file is not what its name says, a filter may have changed it; then the object itself is looked at.
     """
-    await check_trees(git, tree)
-    listed = split(await git("ls-tree", "-r", "-z", tree))
-    other = await to_thread.run_sync(_other_on_disk, listed, place)
-    await _check(git, other)
+    listed = split(await git("ls-tree", "-r", "-t", "-z", tree))
+    folders, other = await to_thread.run_sync(_other_on_disk, listed, place)
+    await _check(git, [_Entry(b"tree", tree.encode(), 0), *folders, *other])
 
 
-def _other_on_disk(listed: Sequence[bytes], place: Path) -> list[_Entry]:
-    top, other = os.fsencode(place), []
+def _other_on_disk(listed: Sequence[bytes], place: Path) -> tuple[list[_Entry], list[_Entry]]:
+    """The directories of a tree, and the contents that are not on disk as their names say."""
+    top, folders, other = os.fsencode(place), [], []
     for line in listed:
         about, _, path = line.partition(b"\t")
         mode, kind, name = about.split()
+        if kind == b"tree":
+            folders.append(_Entry(kind, name, 0))
         if kind != b"blob":
             continue
-        content = _on_disk(os.path.join(top, path), mode == _LINK)  # noqa: PTH118 - bytes, and many of them
+        content = _on_disk(b"%s/%s" % (top, path), mode == LINK)
         if content is None or _hashed(name, kind, content) != name:
             other.append(_Entry(kind, name, len(content or b"")))
-    return other
+    return folders, other
 
 
 def _on_disk(path: bytes, is_link: bool) -> bytes | None:
@@ -70,8 +75,14 @@ def _on_disk(path: bytes, is_link: bool) -> bytes | None:
         if is_link:
             return os.readlink(path)  # noqa: PTH115 - bytes
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
-            return file.read()
+        try:
+            content = os.read(descriptor, _SMALL)
+            if len(content) < _SMALL:
+                return content
+            with open(descriptor, "rb", closefd=False) as file:
+                return content + file.read()
+        finally:
+            os.close(descriptor)
     except OSError:
         return None
 

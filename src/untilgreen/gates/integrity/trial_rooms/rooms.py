@@ -261,6 +261,7 @@ def _put_parts(room: Path, parts: Mapping[str, bytes]) -> None:
 
 def _remove(path: Path) -> None:
     """Even what is read-only: tests of permissions leave such files, and so do overlays."""
+    shutil.rmtree(path, ignore_errors=True)
     if not path.exists():
         return
     for folder, _, _ in os.walk(path):
