@@ -91,6 +91,18 @@ def test_what_passes_is_a_pause(spoken: Bench, agent: str, status: int) -> None:
     assert of(Paused, events)
 
 
+@pytest.mark.timeout(600)
+def test_a_rate_limit_that_names_its_reset_is_a_pause_until_then(spoken: Bench, agent: str) -> None:
+    limited = {"error": 429, "message": "Rate limit reached. Please try again in 900 seconds."}
+    with spoken.model([limited], **side(agent)):
+        _, events = spoken.run(**spec(agent, limits={"waits": 1, "silence": "200s"}))
+
+    paused = of(Paused, events)[0]
+    assert paused.cause == "rate_limited"
+    assert paused.until is not None
+    assert 800 < paused.until - paused.at <= 900, of(TurnEnded, events)[0].reply.detail
+
+
 def test_a_command_that_is_no_gate_is_denied(spoken: Bench, agent: str) -> None:
     if agent == "codex":
         pytest.skip("codex does not ask over ACP: it keeps to its own sandbox")

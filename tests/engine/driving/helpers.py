@@ -3,6 +3,7 @@
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 from untilgreen.config.load import Request, load
 from untilgreen.engine.driving.start import start
@@ -14,7 +15,7 @@ NOON = 1_785_000_000.0
 _WRITE = "open('work', 'a').write('x')"
 
 
-async def begun(tmp_path: Path, strategy: str) -> FolderRecord:
+async def begun(tmp_path: Path, strategy: str, **further: Any) -> FolderRecord:
     """A run that nobody drives yet."""
     place = tmp_path / "place"
     place.mkdir()
@@ -23,6 +24,7 @@ async def begun(tmp_path: Path, strategy: str) -> FolderRecord:
         "strategy": strategy,
         "remedies": [],
         "gates": {"done": {"run": "test -e done"}},
+        **further,
     }
     loaded = load(Request(start=place, flags=flags, task="Write it.", search=False))
     return await start(plan_of(loaded, place), Store(tmp_path / "state"))

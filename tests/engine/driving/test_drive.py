@@ -1,5 +1,6 @@
 """Driving a run on a record, in a place, from a seat."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,14 +10,17 @@ import pytest
 
 from tests.engine.driving.helpers import NOON, begun
 from untilgreen.core.loop.receive import Answer
-from untilgreen.core.values.events import Answered, Attached, GateChecked
+from untilgreen.core.values.decision import Ask
+from untilgreen.core.values.events import Answered, Attached, Decided, GateChecked
+from untilgreen.core.values.model import Outcome
 from untilgreen.engine.driving.drive import DriveOptions, drive
-from untilgreen.engine.loop.seat import UNATTENDED
+from untilgreen.engine.loop.seat import TERMINAL, UNATTENDED
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.runs import Store
 from untilgreen.engine.worktree.premises import LocalPremises
 from untilgreen.errors import ArrivalRefused, JournalTaken
 from untilgreen.ports import Hold, Journal
+from untilgreen.testing.doubles import FakeClock
 
 pytestmark = pytest.mark.anyio
 
@@ -38,6 +42,22 @@ async def test_an_answer_that_waits_in_the_inbox_is_taken_before_the_first_step(
     events = await record.open_journal().events()
     again = [number for number, event in enumerate(events) if isinstance(event, Attached)][-1]
     assert isinstance(events[again + 1], Answered)
+
+
+async def test_a_question_that_nobody_at_the_terminal_answers_takes_its_default_after_15_minutes(
+    tmp_path: Path,
+) -> None:
+    gates = {"tests": {"run": "echo FAILED test_a.py::test_x; exit 1"}}
+    record = await begun(tmp_path, "hybrid", remedies=["ask"], gates=gates)
+    options = DriveOptions(clock=FakeClock(start=time.time()))
+
+    state = await drive(record, premises(record), TERMINAL, options)
+
+    events = await record.open_journal().events()
+    (asked,) = [each for each in events if isinstance(each, Decided) and isinstance(each.decision, Ask)]
+    (answered,) = [each for each in events if isinstance(each, Answered)]
+    assert (state.outcome, answered.choice, answered.by) == (Outcome.STUCK, "end", "default")
+    assert answered.at - asked.at == pytest.approx(15 * 60, abs=5)
 
 
 async def test_what_is_refused_leaves_no_trace(tmp_path: Path) -> None:

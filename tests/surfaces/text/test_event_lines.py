@@ -9,10 +9,12 @@ from untilgreen.core.detectors.cycle import Cycle
 from untilgreen.core.loop.fold import apply
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.core.strategies.manual import Manual
+from untilgreen.core.values.decision import Ask
 from untilgreen.core.values.events import (
     AgentSwitched,
     Answered,
     Cancelled,
+    Decided,
     Event,
     Halted,
     Interrupted,
@@ -26,7 +28,13 @@ from untilgreen.core.values.events import (
     TurnEnded,
 )
 from untilgreen.core.values.model import ErrorClass, Finding, Promise, Reply, Verdict
-from untilgreen.surfaces.text.event_lines import agent_words, how_to_answer, line, verdict_words
+from untilgreen.surfaces.text.event_lines import (
+    agent_words,
+    decision_words,
+    how_to_answer,
+    line,
+    verdict_words,
+)
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mx\ny\r"
 
@@ -155,3 +163,13 @@ def test_a_question_comes_with_the_command_that_answers_it() -> None:
     assert how_to_answer(run.state, " --state-dir d") == (
         "Answer with: untilgreen answer r1 continue --state-dir d  (continue | accept | stop | rollback)"
     )
+
+
+def test_a_question_with_evidence_is_told_by_its_first_line() -> None:
+    ask = Ask(
+        question="The run is stuck: cycle\nlap 4: score 0.00\nlap 5: score 0.00",
+        choices=("end",),
+        default="end",
+    )
+
+    assert decision_words(Decided(at=0.0, lap=5, decision=ask)) == "asks: The run is stuck: cycle (end)"

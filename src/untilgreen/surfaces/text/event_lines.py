@@ -169,7 +169,8 @@ def decision_words(event: Decided) -> str:
         case Finish(outcome=outcome):  # the reason follows with the end of the run
             return f"ends as {outcome}{seen}"
         case Ask(question=question, choices=choices):
-            return f"asks: {short(question, WIDTH)} ({inert(', '.join(choices))})"
+            first = question.partition("\n")[0]
+            return f"asks: {short(first, WIDTH)} ({inert(', '.join(choices))})"
         case _:
             assert_never(event.decision)
 
