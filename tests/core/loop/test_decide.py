@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.core.endings import WEAKENED
 from tests.core.helpers import BROKEN, PASS, SKIP, TIMED_OUT, Run, Turn, continued, gate, priced, red
 from untilgreen.core.briefing.brief import compose
 from untilgreen.core.detectors.cycle import Cycle
@@ -247,6 +248,15 @@ def test_a_gate_that_asks_asks_where_somebody_can_answer() -> None:
     assert run.asked.default == "continue"
     assert run.decided.escalated == ("tests",)
     assert isinstance(run.step, AwaitAnswer)
+
+
+def test_a_question_about_weakened_tests_says_so_and_names_them() -> None:
+    run = Run(gate("tests"), gate("integrity", kind=INTEGRITY_GATE, on_fail="ask"), answers=True)
+    run.lap(integrity=WEAKENED)
+
+    assert run.asked.question == (
+        "Lap 1, 2 findings in all: integrity failed, tests were weakened (tests/test_a.py). Continue?"
+    )
 
 
 @pytest.mark.parametrize("answers", [True, False])

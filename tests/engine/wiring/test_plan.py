@@ -322,6 +322,26 @@ def test_an_agent_that_may_not_say_its_cost_is_named_where_cost_is_limited(
     assert all("limits.unknown_cost = 'ignore'" in each for each in said)
 
 
+@pytest.mark.parametrize(
+    ("agent", "more", "named"),
+    [
+        ("acp:goose", "tokens = '2M'", ["acp:goose"]),
+        ("acp:opencode", "tokens = '2M'", ["acp:opencode"]),
+        ("acp:copilot", "tokens = '2M'", []),
+        ("goose", "tokens = '2M'", []),
+        ("acp:goose", "", []),
+    ],
+)
+def test_an_agent_that_reports_too_few_tokens_is_named_where_tokens_are_limited(
+    project: Path, agent: str, more: str, named: list[str]
+) -> None:
+    spec = loaded(project, f"task = 'x'\nagent = '{agent}'\ngates.tests.run = 'true'\n[limits]\n{more}\n")
+
+    said = start_notes(spec, objects_for(spec))
+
+    assert [each.partition(" reports only the tokens")[0] for each in said] == named
+
+
 def test_a_notifier_whose_program_is_not_there_is_said_before_the_run(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,7 +52,7 @@ def test_a_stuck_run_is_explained_with_what_was_seen_what_was_tried_and_how_to_g
             "",
             "Decision after lap 4: end the run as stuck (confidence 0.90, strategy hybrid)",
             "",
-            "What the detectors saw",
+            "What the detectors saw after lap 4",
             "  cycle (stuck) in laps 2, 3, 4: the same failures, 3 times: tests: a, tests: b [a,b",
             "    bb37dea5]",
             "",

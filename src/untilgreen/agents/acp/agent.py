@@ -57,7 +57,8 @@ class Acp:
             return _ANY
         about: About = import_module(f"untilgreen.agents.{self.known.native}").ABOUT
         fenced = About.fenced if self.known.gates_mode else about.fenced
-        about = replace(about, flags=(), permit=_ANY.permit, fenced=fenced)
+        whole = self.known.counts != "request"
+        about = replace(about, flags=(), permit=_ANY.permit, fenced=fenced, tells_all_tokens=whole)
         return replace(about, install=self.known.install) if self.known.install else about
 
     @property

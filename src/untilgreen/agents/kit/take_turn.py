@@ -61,6 +61,8 @@ class About:
     """A pattern of what it prints if nobody is; any other output proves nothing."""
     tells_cost: bool = False
     """Whether it reports the cost of its turns."""
+    tells_all_tokens: bool = True
+    """Whether the tokens that it reports are those of the whole turn, not of its last request only."""
     root_needs: str = ""
     """The variable that must be 1 for root, or it refuses to permit everything."""
 

@@ -107,7 +107,7 @@ def _ladder(state: RunState, policy: Policy, signals: tuple[Signal, ...]) -> tup
         return Finish(outcome=Outcome.CANCELLED, reason=state.stop.reason), ()
     escalated = failed_with(state, last, "ask")
     if unproven := unproved(state, last):
-        return replace(gate_question(last, unproven), until=None), escalated
+        return replace(gate_question(state, last, unproven), until=None), escalated
     if _unclaimed(state):
         return Finish(
             outcome=Outcome.ACCEPTED,
@@ -119,7 +119,7 @@ def _ladder(state: RunState, policy: Policy, signals: tuple[Signal, ...]) -> tup
     if breach := breached(state):
         return _exhausted(state, policy, breach, signals), ()
     if escalated and state.answers:
-        return replace(gate_question(last, escalated), until=remedies.patience(state.plan)), escalated
+        return replace(gate_question(state, last, escalated), until=remedies.patience(state.plan)), escalated
     return _ask_the_strategy(state, policy, signals), escalated
 
 

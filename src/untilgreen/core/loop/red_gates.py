@@ -5,6 +5,7 @@ from __future__ import annotations
 from untilgreen.core.briefing.excerpt import trim
 from untilgreen.core.scoring.gate_health import unrunnable
 from untilgreen.core.scoring.vanished_tests import doubted
+from untilgreen.core.scoring.weakened_tests import named, weakening_files
 from untilgreen.core.values.decision import ACCEPT, CONTINUE, STOP, Ask
 from untilgreen.core.values.model import INTEGRITY_GATE, NOT_OF_FILES_ALONE, GateSpec, Verdict
 from untilgreen.core.values.state import Lap, RunState
@@ -47,16 +48,16 @@ def red_before(state: RunState, last: Lap) -> dict[str, list[int]]:
     return found
 
 
-def gate_question(last: Lap, gates: tuple[str, ...]) -> Ask:
+def gate_question(state: RunState, last: Lap, gates: tuple[str, ...]) -> Ask:
     """About red gates after a lap."""
-    said = [f"{name} {_ended(last.verdicts[name])}" for name in gates]
+    said = [_ended(state.plan.gate(name), last.verdicts[name]) for name in gates]
     return Ask(
         question=f"Lap {last.number}, {several(last.count, 'finding')} in all: {'; '.join(said)}. Continue?",
         choices=(CONTINUE, ACCEPT, STOP),
         default=CONTINUE,
         reason="a gate passed with far fewer tests than before"
         if any(doubted(last.verdicts[name]) for name in gates)
-        else f"the spec asks a person when {' or '.join(gates)} is red",
+        else f"a person decides when {' or '.join(gates)} is red",
         metadata={"about": ABOUT_GATE, "gates": list(gates)},
     )
 
@@ -83,10 +84,11 @@ def _is_red(lap: Lap, gate: GateSpec) -> bool:
     return verdict is not None and verdict.status in ("fail", "error")
 
 
-def _ended(verdict: Verdict) -> str:
+def _ended(gate: GateSpec, verdict: Verdict) -> str:
     """What happened; with the first finding for a gate that is broken or not believed."""
     if verdict.status == "fail" and not doubted(verdict):
-        return "failed"
+        files = weakening_files(verdict) if gate.kind == INTEGRITY_GATE else ()
+        return f"{gate.name} failed, tests were weakened ({named(files)})" if files else f"{gate.name} failed"
     why = verdict.findings[0].message if verdict.findings else ""
     word = "is not believed" if doubted(verdict) else "is broken"
-    return f"{word} ({trim(why, 300)})" if why else word
+    return f"{gate.name} {word} ({trim(why, 300)})" if why else f"{gate.name} {word}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from untilgreen.core.values.model import INTEGRITY_GATE
+from untilgreen.core.values.model import INTEGRITY_GATE, Verdict
 from untilgreen.core.values.state import RunState
 
 _SHOWN = 3
@@ -20,8 +20,18 @@ def weakened_tests(state: RunState) -> tuple[str, ...]:
     ]
     if len(red) != 1 or red[0].kind != INTEGRITY_GATE or verdicts[red[0].name].status != "fail":
         return ()
-    named = (finding.file or finding.id for finding in verdicts[red[0].name].findings)
-    return tuple(dict.fromkeys(named))
+    return weakening_files(verdicts[red[0].name])
+
+
+def weakening_files(verdict: Verdict) -> tuple[str, ...]:
+    """The protected files that a verdict of the integrity gate is about."""
+    return tuple(dict.fromkeys(finding.file or finding.id for finding in verdict.findings))
+
+
+def named(files: tuple[str, ...]) -> str:
+    """The first few of them."""
+    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+    return f"{', '.join(files[:_SHOWN])}{more}"
 
 
 def ending_reason(state: RunState) -> str:
@@ -29,5 +39,4 @@ def ending_reason(state: RunState) -> str:
     files = weakened_tests(state)
     if not files or state.outcome is None:
         return state.reason
-    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
-    return f"tests were weakened: {', '.join(files[:_SHOWN])}{more} ({state.reason})"
+    return f"tests were weakened: {named(files)} ({state.reason})"

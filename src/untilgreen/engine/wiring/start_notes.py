@@ -13,7 +13,12 @@ from untilgreen.engine.wiring.objects import Objects
 
 def start_notes(loaded: Loaded, objects: Objects) -> list[str]:
     """A sentence for each thing that people find out too late otherwise."""
-    return [*_laps(loaded, objects), *_cost(loaded, objects), *_notifiers(loaded, objects)]
+    return [
+        *_laps(loaded, objects),
+        *_cost(loaded, objects),
+        *_tokens(loaded, objects),
+        *_notifiers(loaded, objects),
+    ]
 
 
 def _laps(loaded: Loaded, objects: Objects) -> Iterator[str]:
@@ -34,14 +39,31 @@ def _cost(loaded: Loaded, objects: Objects) -> Iterator[str]:
     limits = loaded.spec.limits
     if limits.cost is None or limits.unknown_cost != "refuse":
         return
-    made = [(part.name, objects.part("agent", part).object) for part in loaded.spec.agents]
-    silent = [name for name, agent in made if not getattr(getattr(agent, "about", None), "tells_cost", False)]
+    silent = [name for name, about in _abouts(loaded, objects) if not getattr(about, "tells_cost", False)]
     if silent:
         yield (
             f"{' and '.join(silent)} may not say what a turn costs, and limits.cost ends the run after such "
             "a turn. To continue instead, set limits.unknown_cost = 'ignore', or 'estimate' with "
             "limits.token_price."
         )
+
+
+def _tokens(loaded: Loaded, objects: Objects) -> Iterator[str]:
+    """A limit on tokens comes late for an agent that reports too few of them."""
+    if loaded.spec.limits.tokens is None:
+        return
+    for name, about in _abouts(loaded, objects):
+        if not getattr(about, "tells_all_tokens", True):
+            yield (
+                f"{name} reports only the tokens of a turn's last request, so limits.tokens ends the run "
+                f"later than it says. Use {name.removeprefix('acp:')!r}, which reports all of them."
+            )
+
+
+def _abouts(loaded: Loaded, objects: Objects) -> Iterator[tuple[str, object]]:
+    """Each agent, and what is known about it."""
+    for part in loaded.spec.agents:
+        yield part.name, getattr(objects.part("agent", part).object, "about", None)
 
 
 def _notifiers(loaded: Loaded, objects: Objects) -> Iterator[str]:

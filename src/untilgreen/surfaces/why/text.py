@@ -21,7 +21,7 @@ def words(explained: Reasons, *, width: int = sys.maxsize, ascii_only: bool = Fa
         *folded(f"{explained.status}: {short(headline(explained.reason), WIDTH)}", width),
         "",
         *folded(f"Decision {place}: {decided(explained.decision)}{confidence(explained)}", width),
-        *_section("What the detectors saw", _signals(explained), width),
+        *_section(f"What the detectors saw {place}", _signals(explained), width),
         *_section("Laps", [_lap(lap) for lap in explained.laps], width),
         *_section("What was tried", _rungs(explained), width),
         *_section("Failing gates", [_gate(gate) for gate in explained.red], width),
