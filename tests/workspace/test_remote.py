@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.surfaces.cli.helpers import git, repository
-from untilgreen.errors import JournalTaken
+from untilgreen.errors import JournalTaken, UserError, WorkspaceNotReady
 from untilgreen.workspace.git.command import Git
 from untilgreen.workspace.remote import REFS, Remote, RemoteWorkspace
 
@@ -39,6 +39,26 @@ async def opened(tmp_path: Path, name: str, *, ours: bool = True) -> tuple[Remot
 def pushed(tmp_path: Path) -> list[str]:
     there = tmp_path / "remote.git"
     return git(there, "log", "--format=%T", f"{REFS}/{RUN}").split()
+
+
+async def test_snapshots_are_compared_where_nobody_worked_on_the_run(tmp_path: Path) -> None:
+    workspace, place = await opened(tmp_path, "a")
+    before = await workspace.snapshot("one")
+    (place / "file").write_text("changed\n")
+    after = await workspace.snapshot("two")
+    elsewhere = Remote(str(tmp_path / "remote.git"), tmp_path / "elsewhere")
+
+    diff = await elsewhere.diff(RUN, before, after)
+
+    assert diff == await workspace.diff(before, after)
+    assert "-begin\n+changed\n" in diff
+    with pytest.raises(UserError, match="not a snapshot"):
+        await elsewhere.diff(RUN, before, "--output=x")
+
+
+def test_an_address_that_git_would_read_as_an_option_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WorkspaceNotReady, match="is not the address of a git remote"):
+        Remote("--upload-pack=touch x", tmp_path)
 
 
 async def test_a_snapshot_is_on_the_remote_before_anybody_hears_of_it(tmp_path: Path) -> None:

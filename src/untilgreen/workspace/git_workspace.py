@@ -111,7 +111,7 @@ class GitWorkspace:
 
     async def changes(self, before: str, after: str) -> Sequence[Change]:
         private = await self._ready()
-        pair = (_tree(before), _tree(after))
+        pair = (tree_id(before), tree_id(after))
         found = self._differences.get(pair)
         if found is None:
             found = await differences(private.git, *pair)
@@ -124,12 +124,12 @@ class GitWorkspace:
     async def patch(self, before: str, after: str) -> bytes:
         """The same as bytes, so that it can be applied whatever the encoding."""
         private = await self._ready()
-        return await private.git(*DIFF, _tree(before), _tree(after))
+        return await private.git(*DIFF, tree_id(before), tree_id(after))
 
     async def restore(self, snapshot: str, known: str | None, spare: Collection[str] = ()) -> Restoration:
         await self.recover()
         private = await self._ready()
-        target, seen = _tree(snapshot), _tree(known) if known else None
+        target, seen = tree_id(snapshot), tree_id(known) if known else None
         async with private.alone() as git:
             cut_off = self._intents.read()
             for attempt in range(1, ATTEMPTS + 1):
@@ -326,7 +326,8 @@ def _change(found: Difference) -> Change:
     return Change(path=path, status="deleted" if found.deleted else "modified")
 
 
-def _tree(snapshot: str) -> str:
+def tree_id(snapshot: str) -> str:
+    """The id of a snapshot, which is that of a tree; anything else could be an option of git."""
     if not _TREE.fullmatch(snapshot):
         raise UserError(f"{snapshot!r} is not a snapshot. Use one that `untilgreen show` lists.")
     return snapshot

@@ -17,10 +17,11 @@ import anyio
 from anyio import to_thread
 from msgspec.structs import replace
 
+from untilgreen.errors import WorkspaceNotReady
 from untilgreen.ports import Restoration
 from untilgreen.process.flock import lock
 from untilgreen.workspace.git.command import Git, GitFailed
-from untilgreen.workspace.git_workspace import GitWorkspace
+from untilgreen.workspace.git_workspace import DIFF, GitWorkspace, tree_id
 from untilgreen.workspace.worktree import NOBODY
 
 REFS = "refs/untilgreen"
@@ -50,6 +51,9 @@ class Remote:
     """One repository elsewhere and its cache here, shared by all runs of this machine."""
 
     def __init__(self, url: str, cache: Path) -> None:
+        """The URL may come from another machine, so it must not be an option of git."""
+        if url.startswith("-"):
+            raise WorkspaceNotReady(f"{url!r} is not the address of a git remote. Check the run's plan.")
         self.url = url
         self.path = cache.absolute() / "git" / f"{blake2b(url.encode(), digest_size=8).hexdigest()}.git"
 
@@ -61,12 +65,21 @@ class Remote:
     async def fetch(self, run: str, commit: str) -> Chain:
         """Fetch everything that the remote has about a run."""
         await self._ensure()
-        async with self._alone():
-            await self._patiently(*_FETCH, self.url, f"+{REFS}/{run}:{_FETCHED}/{run}")
+        await self._fetch(run)
         tip = (await self.git("rev-parse", f"{_FETCHED}/{run}")).decode().strip()
         listed = (await self.git("log", "--format=%T %s", f"{commit}..{tip}")).decode().splitlines()
         entries = [line.split(" ", 1) for line in listed]
         return Chain(tip, tuple((tree, what) for tree, what in entries))
+
+    async def diff(self, run: str, before: str, after: str) -> str:
+        """The difference between two snapshots of a run, fetched if they are not here yet."""
+        await self._ensure()
+        asked = (*DIFF, tree_id(before), tree_id(after))
+        done = await self.git.attempt(*asked)
+        if done.returncode:
+            await self._fetch(run)
+            done = await self.git.attempt(*asked)
+        return self.git.checked(done).decode(errors="replace")
 
     async def fetch_branch(self, name: str) -> str | None:
         """The newest commit of a branch, of the default one for `HEAD`; None if there is none."""
@@ -92,6 +105,10 @@ class Remote:
         options = [each for each in arguments if each.startswith("--")]
         refs = [each for each in arguments if not each.startswith("--")]
         await self._patiently(*_PUSH, *options, self.url, *refs)
+
+    async def _fetch(self, run: str) -> None:
+        async with self._alone():
+            await self._patiently(*_FETCH, self.url, f"+{REFS}/{run}:{_FETCHED}/{run}")
 
     async def _ensure(self) -> None:
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -16,7 +16,7 @@ def test_it_knows_every_flag_of_the_verb() -> None:
     flags = {name for name in named if not name.startswith("--no-")} - {"*"}
     ours = {f"--{name.replace('_', '-')}" for name in Settings.__struct_fields__}
 
-    assert flags == ours | {"--cd", "-C", "--fleet", "--server"}
+    assert flags == ours | {"--cd", "-C", "--server"}
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,7 @@ def test_it_knows_every_flag_of_the_verb() -> None:
         (["--port=8000", "--root", "a", "--root=b"], Settings(port=8000, root=(Path("a"), Path("b")))),
         (["--state-dir", "x", "--open", "--yolo"], Settings(state_dir=Path("x"), open=True, yolo=True)),
         (["--allow-host", "runs.example.org"], Settings(allow_host=("runs.example.org",))),
+        (["--fleet"], Settings(fleet=True)),
     ],
 )
 def test_plain_flags(words: list[str], settings: Settings) -> None:
@@ -47,6 +48,7 @@ def test_plain_flags(words: list[str], settings: Settings) -> None:
         ["-C", "x"],
         ["word"],
         ["--no-open"],
+        ["--no-fleet"],
     ],
 )
 def test_what_is_not_plain_is_left_to_the_parser(words: list[str]) -> None:

@@ -28,9 +28,10 @@ from untilgreen.surfaces.web.changes import Changes
 from untilgreen.surfaces.web.guard import Refusal
 from untilgreen.surfaces.web.handlers.call import STARTS_A_MINUTE, Call, Service
 from untilgreen.surfaces.web.handlers.start import check_room
+from untilgreen.surfaces.web.known_runs import ListedRun
 from untilgreen.surfaces.web.mcp_mount import McpMount
 from untilgreen.surfaces.web.people import Person
-from untilgreen.surfaces.web.runs import ListedRun, Runs
+from untilgreen.surfaces.web.runs import Runs
 
 
 async def test_runs_are_listed_with_their_gates_and_what_waits(

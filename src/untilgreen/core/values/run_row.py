@@ -33,3 +33,5 @@ class RunRow(Struct, frozen=True, array_like=True):
     gates: tuple[tuple[str, str], ...] = ()
     """The gates in order, each with its status in the newest lap; empty before it has one."""
     labels: dict[str, str] = {}
+    remote: str = ""
+    """The git remote of a run in a fleet."""

@@ -148,6 +148,7 @@ def row_of(state: RunState) -> RunRow:
         elapsed=state.elapsed,
         gates=tuple((each.name, _status(last, each.name)) for each in state.plan.gates),
         labels=state.plan.labels,
+        remote=str(state.plan.workspace.get("remote", "")),
     )
 
 

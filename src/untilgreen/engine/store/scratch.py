@@ -59,7 +59,7 @@ class Scratch(Struct, frozen=True, kw_only=True):
 
     def brief(self, lap: int, attempt: int = 1) -> Path:
         """What the agent was told."""
-        return self.path / "activity" / f"{numbered(lap, attempt)}-brief.md"
+        return self.path / brief_name(lap, attempt)
 
     def output(self, lap: int, gate: str) -> Path:
         """Everything that a gate printed."""
@@ -87,6 +87,11 @@ class Scratch(Struct, frozen=True, kw_only=True):
 def numbered(lap: int, attempt: int) -> str:
     """The prefix of the files of an attempt at a lap."""
     return f"{lap:03d}" if attempt == 1 else f"{lap:03d}-{attempt}"
+
+
+def brief_name(lap: int, attempt: int = 1) -> str:
+    """The name of what the agent was told, in the run's record."""
+    return f"activity/{numbered(lap, attempt)}-brief.md"
 
 
 def _safe(name: str) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Protocol
+
 from untilgreen.core.values.state import Lap, Open, RunState
 from untilgreen.engine.store.scratch import Scratch
 from untilgreen.engine.wiring.redaction import secrets_of
@@ -12,6 +16,16 @@ from untilgreen.ports import Restoration
 from untilgreen.workspace.directory_lock import DirectoryLock
 from untilgreen.workspace.factory import open_workspace
 from untilgreen.workspace.git_workspace import GitWorkspace
+
+
+class Snapshots(Protocol):
+    """Where the snapshots of a run are: its workspace, or a copy of its remote."""
+
+    async def diff(self, before: str, after: str) -> str:
+        """The difference as a unified diff."""
+
+
+Opened = Callable[[], Awaitable[Snapshots]]
 
 
 async def workspace_of(state: RunState, scratch: Scratch) -> GitWorkspace:
@@ -53,7 +67,11 @@ async def kept_tree(state: RunState, scratch: Scratch, beginning: str) -> str:
 
 async def lap_diff(state: RunState, scratch: Scratch, lap: Lap | Open) -> str:
     """What the agent changed in a lap, as a unified diff without secrets; empty if it changed nothing."""
+    return await lap_diff_in(partial(workspace_of, state, scratch), state, lap)
+
+
+async def lap_diff_in(opened: Opened, state: RunState, lap: Lap | Open) -> str:
+    """The same, wherever the snapshots are; they are opened only if the lap changed something."""
     if lap.base is None or lap.snapshot is None or lap.base == lap.snapshot:
         return ""
-    workspace = await workspace_of(state, scratch)
-    return secrets_of(state.plan).cut(await workspace.diff(lap.base, lap.snapshot))
+    return secrets_of(state.plan).cut(await (await opened()).diff(lap.base, lap.snapshot))

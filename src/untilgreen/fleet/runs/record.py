@@ -12,12 +12,13 @@ from typing import Any
 import anyio
 import msgspec
 
-from untilgreen.core.loop.fold import fold
+from untilgreen.core.loop.fold import apply, fold
 from untilgreen.core.loop.receive import Arrival
 from untilgreen.core.values.driver import Driver
 from untilgreen.core.values.state import RunState
 from untilgreen.engine.store.catalog import row_of
 from untilgreen.errors import JournalDamaged, JournalError, JournalLocked, JournalTaken, RunGone
+from untilgreen.journal.codec import End
 from untilgreen.journal.postgres.database import Connection, Database, DatabaseAway
 from untilgreen.journal.postgres.journal import PostgresJournal, Token
 from untilgreen.journal.postgres.notices import Notices
@@ -68,15 +69,20 @@ class PostgresRecord:
         self._database, self._notices, self._token = database, notices, token
         self._place, self._deaf, self._knock = place, deaf, knock
         self._heard = time.monotonic()
+        self._read: tuple[RunState | None, End] = (None, End())
 
     async def load(self) -> LoadedRun:
-        journal = self._journal()
-        state = fold(await journal.events())
+        """Reads only what was written since the last time."""
+        state, end = self._read
+        events, end = await self._journal().since(end)
+        for event in events:
+            state = apply(state, event)
         if state is None:
             raise JournalError(
                 f"The journal of run {self.id} is empty. Start a new run with `untilgreen run`."
             )
-        return LoadedRun(state=state, seq=journal.end.seq, head=journal.end.head)
+        self._read = (state, end)
+        return LoadedRun(state=state, seq=end.seq, head=end.head)
 
     def open_journal(self) -> PostgresJournal:
         return self._journal()

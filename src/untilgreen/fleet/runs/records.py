@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +102,22 @@ class PostgresRecords:
         ):
             found = _rows.decode(bytes(row))
             yield run, replace(found, status="running") if driven and found.status == "open" else found
+
+    async def names(self) -> list[str]:
+        """Every run's id, newest first."""
+        found = await self._select("SELECT id FROM $schema.run WHERE row IS NOT NULL ORDER BY id DESC")
+        return [row[0] for row in found]
+
+    async def listed(self, runs: Sequence[str]) -> dict[str, tuple[RunRow, bool]]:
+        """Those of these runs that exist, each as a list shows it, and whether it is driven."""
+        select = f"SELECT id, row, {DRIVEN} FROM $schema.run WHERE row IS NOT NULL AND id = ANY(%s)"
+        found = await self._select(select, list(runs))
+        return {run: (_rows.decode(bytes(row)), driven) for run, row, driven in found}
+
+    async def marks(self) -> dict[str, tuple[str, bool]]:
+        """A mark of each run that changes with what a list shows of it."""
+        select = f"SELECT id, md5(row), {DRIVEN} FROM $schema.run WHERE row IS NOT NULL"
+        return {run: (mark, driven) for run, mark, driven in await self._select(select)}
 
     async def remove(self, run: str) -> None:
         """Forget a run and everything that is kept about it."""

@@ -49,7 +49,7 @@ class PostgresJournal:
     async def events(self) -> Sequence[Event]:
         """All events so far."""
         async with self._turn:
-            events, self._end = await self._read(End())
+            events, self._end = await self.since(End())
             return events
 
     @property
@@ -63,7 +63,7 @@ class PostgresJournal:
         with self._notices.about(self._run) as heard:
             while True:
                 first = end.seq
-                events, end = await self._read(end)
+                events, end = await self.since(end)
                 for position, event in enumerate(events, first):
                     if position >= after:
                         yield event
@@ -71,7 +71,8 @@ class PostgresJournal:
                         return
                 await heard.wait()
 
-    async def _read(self, end: End) -> tuple[list[Event], End]:
+    async def since(self, end: End) -> tuple[list[Event], End]:
+        """What was written after that end, and the end now."""
         after = end.seq if end.size else -1
         select = "SELECT line FROM $schema.event WHERE run = %s AND seq > %s ORDER BY seq"
         rows = await self._database.call(

@@ -33,12 +33,14 @@ class Settings(Struct, frozen=True, kw_only=True):
     read_only: bool = False
     proxy: Path | None = None
     open: bool = False
+    fleet: bool | None = None
+    """Whether to show the fleet; by default, if this environment names one."""
     state_dir: Path | None = None
 
 
 _KINDS: dict[str, Any] = {"port": int, "max_runs": int, "root": Path, "proxy": Path, "state_dir": Path}
 _REPEATED = ("allow_host", "root")
-_SWITCHES = ("yolo", "sandboxed", "read_only", "open")
+_SWITCHES = ("yolo", "sandboxed", "read_only", "open", "fleet")
 
 
 def quick(words: list[str]) -> int | None:
@@ -117,7 +119,7 @@ def run(settings: Settings) -> int:
         read_only=settings.read_only,
         start=limits,
         proxy=read_proxy(settings.proxy.expanduser()) if settings.proxy else None,
-        fleet=os.environ.get("UNTILGREEN_FLEET", ""),
+        fleet=_fleet(settings),
     )
     check_host(options)
     try:
@@ -126,6 +128,15 @@ def run(settings: Settings) -> int:
         tell("The server has ended; its runs continue.")
         return INTERRUPTED
     return 0
+
+
+def _fleet(settings: Settings) -> str:
+    """The database of the fleet to show; none if nobody asked for one."""
+    if settings.fleet:
+        from untilgreen.surfaces.cli.fleet_runs import fleet_url
+
+        return fleet_url()
+    return "" if settings.fleet is False else os.environ.get("UNTILGREEN_FLEET", "")
 
 
 def _ready(open_: bool, address: str) -> None:

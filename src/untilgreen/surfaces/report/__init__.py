@@ -1,7 +1,7 @@
 """A run as a report to share: one value with everything in it, and the formats it can be written in.
 
 content           Everything a report says about a run, in any format; its JSON encoding is a format, too.
-gathering         Collect a report from a run's folder: its state, when it began, and the diff of each lap.
+gathering         Collect a report on a run: its state, when it began, and the diff of each lap.
 escaping          Foreign text made harmless for each format, and how a verdict reads in all of them.
 markdown          The report in Markdown, for a pull request or a chat; foreign text is always code.
 junit             The outcome of a run as JUnit XML for CI: a test case for the run and one for each gate.

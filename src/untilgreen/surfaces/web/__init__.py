@@ -9,7 +9,10 @@ application  The ASGI application: the operations as routes, the page, and the g
 api/         The contract: the table of operations, what they take and answer, and its OpenAPI document.
 handlers/    One function for each operation.
 backend      What operations work with: the runs, opened after the server listens.
-runs         The runs behind the API: found by their exact id, read from their journals.
+runs         The runs behind the API: found by their exact id, here or in a fleet.
+known_runs   One run as the API knows it: in a list, and as its journal tells it.
+local_runs   The runs of one state directory.
+fleet_runs   The runs of a fleet: their rows and journals in its database, their snapshots on their remotes.
 changes      Which runs have changed: looked for once for all followers.
 summaries    A run's summary, and its progress lap by lap, for the page's lists, matrix and plots.
 questions    The question of a run for the inbox: choices explained, an id so that late answers are refused.

@@ -1,10 +1,11 @@
-"""What operations work with: the runs of a state directory, with one reader for all who follow."""
+"""What operations work with: the runs here and of a fleet, with one reader for all who follow."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from untilgreen.engine.store.hub import Hubs
 from untilgreen.engine.store.runs import Store
@@ -12,6 +13,9 @@ from untilgreen.surfaces.web.changes import Changes
 from untilgreen.surfaces.web.handlers.call import Service, StartLimits
 from untilgreen.surfaces.web.mcp_mount import McpMount
 from untilgreen.surfaces.web.runs import Runs
+
+if TYPE_CHECKING:  # of an extra
+    from untilgreen.surfaces.web.fleet_runs import FleetRuns
 
 
 @asynccontextmanager
@@ -23,7 +27,8 @@ async def opened(
     fleet: str = "",
 ) -> AsyncIterator[Service]:
     """The runs, as long as this block lasts."""
-    runs = Runs(Store(state_dir))
+    there = _fleet_runs(fleet, state_dir)
+    runs = Runs(Store(state_dir), there)
     async with (
         Hubs().running() as hubs,
         Changes(runs).running() as changes,
@@ -39,3 +44,16 @@ async def opened(
             closing=closing,
             fleet=fleet,
         )
+    if there is not None:
+        there.close()
+
+
+def _fleet_runs(url: str, state_dir: Path) -> FleetRuns | None:
+    """The runs of a fleet; its libraries may be missing, and the fleet's own operation says so."""
+    if not url:
+        return None
+    try:
+        from untilgreen.surfaces.web.fleet_runs import FleetRuns
+    except ModuleNotFoundError:
+        return None
+    return FleetRuns(url, state_dir / "fleet" / "cache")

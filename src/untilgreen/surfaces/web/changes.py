@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
-from anyio import to_thread
 
 from untilgreen.surfaces.web.runs import Runs
 
@@ -49,10 +48,10 @@ class Changes:
     async def _watch(self) -> None:
         while True:
             await self._wanted.wait()
-            seen = await to_thread.run_sync(self._runs.marks)
+            seen = await self._runs.marks()
             while self._followers:
                 await anyio.sleep(LOOK_SECONDS)
-                now = await to_thread.run_sync(self._runs.marks)
+                now = await self._runs.marks()
                 if changed := [name for name, mark in now.items() if seen.get(name) != mark]:
                     self._changed = changed
                     self._news.set()

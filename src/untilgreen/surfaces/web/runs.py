@@ -1,165 +1,98 @@
-"""The runs behind the API: found by their exact id, read from their journals, kept while unchanged."""
+"""The runs behind the API: found by their exact id, here or in a fleet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from anyio import to_thread
 
-from untilgreen.core.values.run_row import RunRow
-from untilgreen.core.values.state import RunState
 from untilgreen.engine.store import run_ids
-from untilgreen.engine.store.catalog import is_driven
-from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.runs import Store
-from untilgreen.errors import JournalError, UntilgreenError, UserError
-from untilgreen.journal.file import FileJournal
+from untilgreen.errors import UntilgreenError
 from untilgreen.surfaces.web.guard import Refusal
+from untilgreen.surfaces.web.known_runs import Home, KnownRun, ListedRun, refusals
+from untilgreen.surfaces.web.local_runs import LocalRuns
 
-MOST_KEPT = 200
-"""Runs whose states are kept in memory."""
 LEARNED_AT_ONCE = 20
 """Runs that are read in one go; between two goes others get their turn."""
 
 
-class ListedRun:
-    """One run as the catalog knows it."""
-
-    def __init__(self, name: str, row: RunRow, workspace: str, *, running: bool) -> None:
-        self.name = name
-        self.row = row
-        self.workspace = workspace
-        self.running = running
-
-
-class KnownRun:
-    """One run, read when it was last asked for."""
-
-    def __init__(self, record: FolderRecord, state: RunState, position: int, head: str) -> None:
-        self.record = record
-        self.state = state
-        self.position = position
-        """How many events its journal has."""
-        self.head = head
-
-    @property
-    def id(self) -> str:
-        """Its name."""
-        return self.record.id
-
-    @property
-    def running(self) -> bool:
-        """Whether a process drives it now."""
-        return self.state.outcome is None and is_driven(self.record)
-
-    @property
-    def workspace(self) -> str:
-        """The directory it was started in."""
-        return str(self.state.plan.workspace.get("start", ""))
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """What is wrong with a run, as an answer."""
-    try:
-        yield
-    except JournalError as error:
-        raise Refusal(409, "Damaged", str(error)) from error
-    except UserError as error:
-        raise Refusal(404, "Not found", str(error)) from error
-
-
 class Runs:
-    """All runs of one state directory."""
+    """All runs that the server shows: those of its state directory, and those of a fleet."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, fleet: Home | None = None) -> None:
         self.store = store
-        self._records: dict[str, FolderRecord] = {}
+        self.local = LocalRuns(store)
+        self._fleet = fleet
+        self._marks: Mapping[str, Any] = {}
+        self.missing = ""
+        """Why the runs of the fleet are not listed."""
 
     @property
     def state_dir(self) -> Path:
-        """Where they are kept."""
+        """Where the runs of this machine are kept."""
         return self.store.state_dir
 
     async def names(self) -> list[str]:
-        """Every run's id, newest first."""
-        return [folder.id for folder in await to_thread.run_sync(self.store.runs)]
+        """Every run's id, newest first; without those of a fleet that can't be reached."""
+        here = await self.local.names()
+        if self._fleet is None:
+            return here
+        try:
+            there, self.missing = await self._fleet.names(), ""
+        except UntilgreenError as error:
+            there, self.missing = [], str(error)
+        return sorted({*here, *there}, reverse=True)
 
     async def listed(self, name: str) -> ListedRun:
-        """A run as the catalog remembers it, without reading its journal where that has not changed."""
-        with _refusals():
-            return await to_thread.run_sync(self._listed, name)
+        """A run as a list shows it, without reading its journal where that has not changed."""
+        (found,) = await self.listed_all([name])
+        if isinstance(found, Refusal):
+            raise found
+        return found
 
     async def listed_all(self, names: Sequence[str]) -> list[ListedRun | Refusal]:
         """Several runs at once, as `listed`; what can't be read is the reason."""
-        return await to_thread.run_sync(self._listed_all, names)
+        if self._fleet is None:
+            return await self.local.listed_all(names)
+        here = [name for name in names if self.local.has(name)]
+        there = [name for name in names if name not in here]
+        found = dict(zip(here, await self.local.listed_all(here), strict=True))
+        if there:
+            with refusals():
+                found |= dict(zip(there, await self._fleet.listed_all(there), strict=True))
+        return [found[name] for name in names]
+
+    async def listed_open(self) -> list[ListedRun]:
+        """The runs that are not over, newest first; what can't be read is left out."""
+        rows = await self.listed_all(await self.names())
+        return [each for each in rows if isinstance(each, ListedRun) and each.row.outcome is None]
 
     async def get(self, name: str) -> KnownRun:
         """The run of exactly that id; nothing in a request is ever a path."""
         if not run_ids.is_one(name):
             raise Refusal(404, "Not found", f"There is no run {name!r}.")
-        with _refusals():
-            return await to_thread.run_sync(self._read, name)
-
-    async def all_open(self) -> list[KnownRun]:
-        """The runs that are not over, newest first; what can't be read is left out."""
-        rows = await self.listed_all(await self.names())
-        found = []
-        for each in rows:
-            if isinstance(each, ListedRun) and each.row.outcome is None:
-                with suppress(Refusal, UntilgreenError):
-                    found.append(await self.get(each.name))
-        return found
+        with refusals():
+            if self._fleet is not None and not self.local.has(name):
+                return await self._fleet.get(name)
+            return await self.local.get(name)
 
     async def learn(self) -> None:
         """Read what the catalog does not know yet, the newest first; the next server knows it at once."""
-        for some in batched(await self.names(), LEARNED_AT_ONCE):
-            await self.listed_all(some)
+        for some in batched(await self.local.names(), LEARNED_AT_ONCE):
+            await self.local.listed_all(some)
         await to_thread.run_sync(self.store.catalog.save)
 
-    def journal(self, run: KnownRun) -> FileJournal:
-        """To follow; nobody writes to it from here."""
-        return run.record.open_journal()
-
-    def _listed(self, name: str) -> ListedRun:
-        record = self.store.record(name)
-        row = self.store.catalog.row(record)
-        running = row.outcome is None and is_driven(record)
-        return ListedRun(name, row, self.store.catalog.meta(record).workspace, running=running)
-
-    def _listed_all(self, names: Sequence[str]) -> list[ListedRun | Refusal]:
-        found: list[ListedRun | Refusal] = []
-        for name in names:
-            try:
-                with _refusals():
-                    found.append(self._listed(name))
-            except Refusal as refusal:
-                found.append(refusal)
-        return found
-
-    def _read(self, name: str) -> KnownRun:
-        record = self._records.pop(name, None) or self.store.record(name)
-        if not record.complete:
-            raise Refusal(404, "Not found", f"There is no run {name!r}.")
-        loaded = record.read()
-        self._records[name] = record  # it remembers what it has read, while nobody writes to it
-        while len(self._records) > MOST_KEPT:
-            self._records.pop(next(iter(self._records)))
-        return KnownRun(record, loaded.state, loaded.seq, loaded.head)
-
-    def marks(self) -> dict[str, tuple[int, int, int]]:
-        """A cheap mark of each journal that changes with every event."""
-        found = {}
-        for folder in self.store.runs():
-            try:
-                seen = folder.journal.stat()
-            except OSError:
-                continue
-            found[folder.id] = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
-        return found
+    async def marks(self) -> Mapping[str, Any]:
+        """A mark of each run that changes with it; those of a fleet that is away stay as they were."""
+        if self._fleet is not None:
+            with suppress(UntilgreenError):
+                self._marks = await self._fleet.marks()
+        return {**self._marks, **await self.local.marks()}
 
 
 def batched(names: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:

@@ -7,7 +7,7 @@ from untilgreen.core.values.run_row import RunRow
 from untilgreen.core.values.state import RunState
 from untilgreen.surfaces.report.content import decision_line
 from untilgreen.surfaces.web.api.values import Course, GateMark, RunSummary
-from untilgreen.surfaces.web.runs import ListedRun
+from untilgreen.surfaces.web.known_runs import ListedRun
 
 
 def summary_of(run: ListedRun) -> RunSummary:

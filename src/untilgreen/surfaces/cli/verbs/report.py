@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import webbrowser
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +12,7 @@ import anyio
 import msgspec
 from cyclopts import Parameter
 
+from untilgreen.engine.worktree.snapshots import workspace_of
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.options import HERE, Place, Run
 from untilgreen.surfaces.report.content import Report
@@ -59,7 +61,8 @@ def report(
 
     async def look() -> Report:
         run = await folder.load()
-        return await report_on(folder, run.state, run.head, flags=place.flags)
+        opened = partial(workspace_of, run.state, folder.scratch)
+        return await report_on(opened, run.state, run.head, flags=place.flags)
 
     text = written(anyio.run(look), form)
     if output is None or str(output) == "-":

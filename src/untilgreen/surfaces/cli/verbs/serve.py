@@ -59,6 +59,7 @@ def serve(
             read_only=read_only,
             proxy=proxy,
             open=open_,
+            fleet=place.fleet,
             state_dir=place.state_dir,
         )
     )

@@ -115,6 +115,8 @@ class RunsPage(Struct, frozen=True, kw_only=True):
     total: int
     next: str | None = None
     """Pass it as `before` for the next page."""
+    missing: str = ""
+    """Why the runs of the fleet are not among them."""
 
 
 class RunView(Struct, frozen=True, kw_only=True):
@@ -150,6 +152,8 @@ class RunView(Struct, frozen=True, kw_only=True):
     position: int
     """How many events it is made of: follow the stream from here."""
     head: str
+    fleet: bool = False
+    """Whether a fleet drives it."""
 
 
 class Course(Struct, frozen=True, kw_only=True):

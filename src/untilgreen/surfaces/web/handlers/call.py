@@ -15,8 +15,9 @@ if TYPE_CHECKING:  # a server that has not been asked anything yet loads none of
     from untilgreen.core.values.model import Permissions
     from untilgreen.engine.store.hub import Hubs
     from untilgreen.surfaces.web.changes import Changes
+    from untilgreen.surfaces.web.known_runs import KnownRun
     from untilgreen.surfaces.web.mcp_mount import McpMount
-    from untilgreen.surfaces.web.runs import KnownRun, Runs
+    from untilgreen.surfaces.web.runs import Runs
 
 MOST_RUNS = 4
 STARTS_A_MINUTE = 20

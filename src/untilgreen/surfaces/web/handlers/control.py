@@ -7,6 +7,7 @@ import secrets
 from untilgreen.core.loop.receive import Answer, Arrival, Cancel, Pause, Resume, Steer, Stop
 from untilgreen.engine.driving.conclude import conclude
 from untilgreen.engine.driving.launch import deliver_and_launch, launch
+from untilgreen.engine.driving.sending import deliver
 from untilgreen.engine.store.reading import status
 from untilgreen.engine.wiring.clock import SystemClock
 from untilgreen.engine.worktree.premises import LocalPremises
@@ -64,7 +65,7 @@ async def resume(call: Call) -> Done:
     if run.state.pause is not None:
         await _send(call, Resume(at=_now(), by=call.person.name))
     if await run.record.driver() is None:
-        await launch(run.record)
+        await run.record.wake() if run.folder is None else await launch(run.folder)
     return Done(run=run.id, status=status((await call.run()).state))
 
 
@@ -80,9 +81,15 @@ async def cancel(call: Call) -> Done:
 
 async def _send(call: Call, arrival: Arrival) -> Done:
     run = await call.run()
-    if refused := await deliver_and_launch(run.record, arrival):
+    folder = run.folder
+    if folder is None:  # a worker of its fleet takes it, and drives the run again
+        refused = await deliver(run.record, arrival)
+    else:
+        refused = await deliver_and_launch(folder, arrival)
+    if refused:
         raise Refusal(409, "Refused", refused)
-    await conclude(run.record, LocalPremises(call.service.runs.store))
+    if folder is not None:
+        await conclude(folder, LocalPremises(call.service.runs.store))
     return Done(run=run.id, status=status((await call.run()).state))
 
 

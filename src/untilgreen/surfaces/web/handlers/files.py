@@ -11,7 +11,7 @@ from untilgreen.surfaces.web.api.values import Applied, Restored
 from untilgreen.surfaces.web.guard import Refusal
 from untilgreen.surfaces.web.handlers.call import Call
 from untilgreen.surfaces.web.handlers.start import workspace
-from untilgreen.surfaces.web.runs import KnownRun
+from untilgreen.surfaces.web.known_runs import KnownRun
 from untilgreen.workspace.git.command import shown
 
 
@@ -19,7 +19,7 @@ async def restore(call: Call) -> Restored:
     """Bring back the files of a lap; what was there is saved first."""
     body: RestoreLap = call.body
     run = await _run(call)
-    done = await restore_tree(run.state, run.record.scratch, _snapshot(run, body.lap))
+    done = await restore_tree(run.state, run.here("apply").scratch, _snapshot(run, body.lap))
     return Restored(run=run.id, lap=body.lap, before=done.before, kept=tuple(done.kept))
 
 
@@ -29,13 +29,13 @@ async def apply(call: Call) -> Applied:
     run = await _run(call)
     store = call.service.runs.store
     if body.undo:
-        back = await take_back(run.state, run.record, store)
+        back = await take_back(run.state, run.here("apply"), store)
         return Applied(run=run.id, written=True, kept=tuple(back.kept))
     snapshot = run.state.final_snapshot if body.lap is None else _snapshot(run, body.lap)
     if snapshot is None:
         raise Refusal(409, "Refused", f"Run {run.id} has no result yet. Name the lap you want.")
     done = await apply_result(
-        run.state, run.record, store, snapshot, markers=body.markers, dry_run=body.dry_run
+        run.state, run.here("apply"), store, snapshot, markers=body.markers, dry_run=body.dry_run
     )
     conflicts = tuple(
         ConflictShown(path=shown(each.path), why=each.why, text=each.text.decode(errors="backslashreplace"))
@@ -48,6 +48,7 @@ async def apply(call: Call) -> Applied:
 
 async def _run(call: Call) -> KnownRun:
     run = await call.run()
+    run.here("apply")
     workspace(call, str(start_of(run.state)))
     return run
 

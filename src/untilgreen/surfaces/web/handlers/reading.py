@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 
 from untilgreen import __version__
+from untilgreen.core.loop.step import AwaitResume, Wait, next_step
 from untilgreen.core.scoring.progress import progress
 from untilgreen.core.values.model import Verdict
 from untilgreen.core.values.state import Lap
 from untilgreen.engine.store.reading import status
+from untilgreen.engine.store.scratch import brief_name
 from untilgreen.engine.wiring.clock import SystemClock
 from untilgreen.errors import UntilgreenError
 from untilgreen.surfaces.json.lap import lap_view
@@ -17,8 +21,9 @@ from untilgreen.surfaces.text.current_step import current_step
 from untilgreen.surfaces.web.api import requests, values
 from untilgreen.surfaces.web.guard import Refusal
 from untilgreen.surfaces.web.handlers.call import Call
+from untilgreen.surfaces.web.known_runs import KnownRun, ListedRun
 from untilgreen.surfaces.web.questions import question_for
-from untilgreen.surfaces.web.runs import KnownRun, ListedRun, batched
+from untilgreen.surfaces.web.runs import batched
 from untilgreen.surfaces.web.summaries import course_of, summary_of
 from untilgreen.surfaces.why.evidence import Reasons, reasons
 from untilgreen.surfaces.why.text import words
@@ -54,9 +59,15 @@ async def list_runs(call: Call) -> values.RunsPage:
             if summary is None or not _fits(summary, page):
                 continue
             if len(found) == limit:
-                return values.RunsPage(runs=tuple(found), total=len(names), next=found[-1].run)
+                return _page(call, found, len(names), found[-1].run)
             found.append(summary)
-    return values.RunsPage(runs=tuple(found), total=len(names))
+    return _page(call, found, len(names))
+
+
+def _page(
+    call: Call, found: list[values.RunSummary], total: int, following: str | None = None
+) -> values.RunsPage:
+    return values.RunsPage(runs=tuple(found), total=total, next=following, missing=call.service.runs.missing)
 
 
 async def show_run(call: Call) -> values.RunView:
@@ -92,12 +103,17 @@ async def show_run(call: Call) -> values.RunView:
         question=question_for(state),
         position=run.position,
         head=run.head,
+        fleet=run.folder is None,
     )
 
 
 def _now(run: KnownRun) -> str:
-    if run.state.outcome is None and not run.running and run.state.asked is None:
-        return "interrupted: no process is driving this run"
+    step = next_step(run.state)
+    if step is not None and not run.running and run.state.asked is None:
+        if run.folder is not None:
+            return "interrupted: no process is driving this run"
+        if not isinstance(step, Wait | AwaitResume):
+            return "waiting for a worker of the fleet"
     return current_step(run.state, SystemClock().now())
 
 
@@ -124,7 +140,7 @@ async def show_lap(call: Call) -> values.LapPage:
         *(each.failing for each in run.state.baseline_and_laps if each.number < number)
     )
     previous = before.failing if before else frozenset()
-    brief = await run.record.kept(run.record.scratch.pointer(run.record.scratch.brief(number))) or b""
+    brief = await run.record.kept(brief_name(number)) or b""
     return values.LapPage(
         run=run.id,
         laps=len(run.state.laps),
@@ -173,7 +189,7 @@ async def report(call: Call) -> tuple[str, str]:
     from untilgreen.surfaces.report.gathering import report_on
 
     run = await call.run()
-    content = await report_on(run.record, run.state, run.head)
+    content = await report_on(run.opened, run.state, run.head)
     match call.query.format:
         case "html":
             return html.page(content), "text/html; charset=utf-8"
@@ -210,7 +226,7 @@ async def _compared(call: Call, name: str) -> values.ComparedRun:
 
 async def inbox(call: Call) -> values.Inbox:
     """Every open question, the oldest first."""
-    asked = [question_for(run.state) for run in await call.service.runs.all_open()]
+    asked = [await _question(call, each.name) for each in await _asking(call)]
     return values.Inbox(
         questions=tuple(sorted((each for each in asked if each), key=lambda each: each.asked))
     )
@@ -218,15 +234,25 @@ async def inbox(call: Call) -> values.Inbox:
 
 async def metrics(call: Call) -> tuple[str, str]:
     """Counts for Prometheus: runs that are open, running and waiting."""
-    open_runs = await call.service.runs.all_open()
+    open_runs = await call.service.runs.listed_open()
     rows = {
         "untilgreen_runs": len(await call.service.runs.names()),
         "untilgreen_runs_open": len(open_runs),
         "untilgreen_runs_running": sum(run.running for run in open_runs),
-        "untilgreen_runs_waiting": sum(question_for(run.state) is not None for run in open_runs),
+        "untilgreen_runs_waiting": len(await _asking(call)),
     }
     text = "".join(f"# TYPE {name} gauge\n{name} {value}\n" for name, value in rows.items())
     return text, "text/plain; version=0.0.4"
+
+
+async def _asking(call: Call) -> list[ListedRun]:
+    return [each for each in await call.service.runs.listed_open() if each.row.question_id]
+
+
+async def _question(call: Call, name: str) -> values.Question | None:
+    with suppress(Refusal, UntilgreenError):
+        return question_for((await call.service.runs.get(name)).state)
+    return None
 
 
 def _summary(name: str, listed: ListedRun | Refusal) -> values.RunSummary | None:
@@ -272,12 +298,12 @@ def _fits(run: values.RunSummary, page: requests.Page) -> bool:
 
 async def _diff(run: KnownRun, lap: Lap) -> tuple[Diff, str]:
     """What a lap changed, without secrets."""
-    from untilgreen.engine.worktree.snapshots import lap_diff
+    from untilgreen.engine.worktree.snapshots import lap_diff_in
 
     if lap.number == 0 or not lap.moved:
         return Diff(), ""
     try:
-        text = await lap_diff(run.state, run.record.scratch, lap)
+        text = await lap_diff_in(run.opened, run.state, lap)
     except UntilgreenError as error:
         return Diff(), f"The diff can't be shown: {error}"
     return shortened_diff(text), ""

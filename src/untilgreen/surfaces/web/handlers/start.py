@@ -26,6 +26,7 @@ from untilgreen.surfaces.web.api.requests import Done, ForkRun, NewRun, Place
 from untilgreen.surfaces.web.api.values import Planned, PlannedGate, SpecForm, TrustNeeded
 from untilgreen.surfaces.web.guard import Refusal
 from untilgreen.surfaces.web.handlers.call import STARTS_A_MINUTE, Call
+from untilgreen.surfaces.web.known_runs import ListedRun
 
 
 async def spec_form(call: Call) -> SpecForm:
@@ -79,6 +80,7 @@ async def fork(call: Call) -> Done:
     """Start another run from the files of a lap, in its own worktree."""
     body: ForkRun = call.body
     run = await call.run()
+    folder = run.here("fork")
     snapshot = run.state.snapshot_of(body.lap) if 0 <= body.lap <= len(run.state.laps) else None
     if snapshot is None:
         raise Refusal(404, "Not found", f"Run {run.id} has no lap {body.lap}.")
@@ -92,7 +94,7 @@ async def fork(call: Call) -> Done:
     note = Steer(at=now, by=call.person.name, id=secrets.token_hex(8), note=body.note) if body.note else None
     store = call.service.runs.store
     made = await make_fork(
-        run.state, run.record, store, loaded, lap=body.lap, snapshot=snapshot, note=note, warn=_ignore
+        run.state, folder, store, loaded, lap=body.lap, snapshot=snapshot, note=note, warn=_ignore
     )
     check_allowed(call, (await made.load()).state.plan)
     await launch(made)
@@ -201,7 +203,9 @@ async def check_room(call: Call) -> None:
             429, "Too many starts", f"{len(recent)} runs were started within a minute. Try again later."
         )
     most = call.service.start.most_runs
-    running = sum(run.running for run in await call.service.runs.all_open())
+    local = call.service.runs.local
+    rows = await local.listed_all(await local.names())
+    running = sum(isinstance(each, ListedRun) and each.running for each in rows)
     if running >= most:
         raise Refusal(
             429, "Too many runs", f"{running} runs are running, and the limit is {most}. Try again later."

@@ -60,7 +60,7 @@ export function Run({ run, go, readOnly, admin, server }) {
       <aside>
         <${Used} it=${it} />
         ${readOnly || over ? null : html`<${Controls} run=${run} paused=${it.status === "paused"} driven=${it.running} asks=${!!it.question} onDone=${done} />`}
-        ${admin && over && server.roots.length ? html`<${Result} run=${run} />` : null}
+        ${admin && over && server.roots.length && !it.fleet ? html`<${Result} run=${run} />` : null}
         <section class="card"><h2>Next steps</h2><dl class="steps">${it.why.ways.map((way) => html`<dt key=${way.what}>${way.what}</dt><dd><${Command} text=${way.command} /></dd>`)}</dl></section>
         <section class="card"><h2>About</h2><dl class="facts">
           <dt>run</dt><dd class="path">${it.run}</dd><dt>agent</dt><dd><bdi>${it.agents.map(agentName).join(", ")}</bdi></dd><dt>strategy</dt><dd>${it.strategy}</dd>

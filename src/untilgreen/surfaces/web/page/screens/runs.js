@@ -24,7 +24,7 @@ function useRuns(query, latest) {
   const key = JSON.stringify(query);
   const load = (before) =>
     listRuns({ ...query, limit: PAGE, before }).then(
-      (page) => setFound((old) => ({ runs: before ? [...old.runs, ...page.runs] : page.runs, next: page.next, total: page.total, error: null, come: true })),
+      (page) => setFound((old) => ({ runs: before ? [...old.runs, ...page.runs] : page.runs, next: page.next, total: page.total, error: page.missing ? new Error(page.missing) : null, come: true })),
       (error) => setFound((old) => ({ ...old, error, come: true })),
     );
   useEffect(() => {

@@ -1,0 +1,89 @@
+"""One run as the API knows it: in a list, and as its journal tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from untilgreen.core.values.run_row import RunRow
+from untilgreen.engine.store.folder_record import FolderRecord
+from untilgreen.engine.worktree.snapshots import Opened
+from untilgreen.errors import JournalError, UserError
+from untilgreen.ports import LoadedRun, Record
+from untilgreen.surfaces.web.guard import Refusal
+
+
+class ListedRun:
+    """One run as a list knows it."""
+
+    def __init__(self, name: str, row: RunRow, workspace: str, *, running: bool) -> None:
+        self.name = name
+        self.row = row
+        self.workspace = workspace
+        self.running = running
+
+
+class KnownRun:
+    """One run, read when it was last asked for."""
+
+    def __init__(
+        self, record: Record, loaded: LoadedRun, workspace: str, opened: Opened, *, driven: bool
+    ) -> None:
+        """`workspace` is the directory or the remote that it was started from; `opened` has its snapshots."""
+        self.record = record
+        self.state = loaded.state
+        self.position = loaded.seq
+        """How many events its journal has."""
+        self.head = loaded.head
+        self.workspace = workspace
+        self.opened = opened
+        self.running = self.state.outcome is None and driven
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        return self.record.id
+
+    @property
+    def folder(self) -> FolderRecord | None:
+        """Its folder; None for a run of a fleet, which only its workers drive."""
+        return self.record if isinstance(self.record, FolderRecord) else None
+
+    def here(self, verb: str) -> FolderRecord:
+        """Its folder, for a verb that needs its files; for a run of a fleet, how to do that."""
+        if self.folder is None:
+            raise Refusal(
+                409,
+                "In the fleet",
+                f"The files of run {self.id} are on its remote. "
+                f"In a clone of it, run: untilgreen {verb} {self.id} --fleet",
+            )
+        return self.folder
+
+
+class Home(Protocol):
+    """Where runs are kept: a state directory, or the database of a fleet."""
+
+    async def names(self) -> list[str]:
+        """Every run's id, newest first."""
+
+    async def listed_all(self, names: Sequence[str]) -> list[ListedRun | Refusal]:
+        """These runs; what can't be read is the reason."""
+
+    async def get(self, name: str) -> KnownRun:
+        """The run of exactly that id."""
+
+    async def marks(self) -> Mapping[str, Any]:
+        """A cheap mark of each run that changes with it."""
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What is wrong with a run, as an answer."""
+    try:
+        yield
+    except JournalError as error:
+        raise Refusal(409, "Damaged", str(error)) from error
+    except UserError as error:
+        raise Refusal(404, "Not found", str(error)) from error
