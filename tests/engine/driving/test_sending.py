@@ -7,11 +7,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from untilgreen.core.loop.receive import Pause, Resume, Steer
+from untilgreen.core.loop.receive import Arrival, Pause, Resume, Steer
 from untilgreen.core.values.events import Attached, Event, Paused, Resumed, RunStarted, Steered
 from untilgreen.engine.driving.sending import end_pause
 from untilgreen.engine.operations.prune import discard
 from untilgreen.engine.store.folder_record import FolderRecord
+from untilgreen.engine.store.inbox import take_all
 from untilgreen.engine.store.lock import hold, this_process
 from untilgreen.engine.store.runs import Store
 from untilgreen.errors import JournalError
@@ -81,6 +82,20 @@ async def test_a_command_whose_event_did_not_reach_the_disk_waits_for_the_next_d
     await run.wake()
     assert await run.arrived() == []
     assert isinstance((await FileJournal(run.journal).events())[-1], Paused)
+
+
+@pytest.mark.anyio
+async def test_a_command_that_a_driver_fails_to_take_waits_for_the_next_one(tmp_path: Path) -> None:
+    run = await begun(tmp_path, attached())
+    letter = await run.send(Pause(at=NOON))
+
+    async def take(arrival: Arrival) -> str:
+        raise JournalError("The disk is full.")
+
+    with pytest.raises(JournalError):
+        await take_all(run, take)
+
+    assert await run.arrived() == [(letter, Pause(at=NOON))]
 
 
 @pytest.mark.anyio

@@ -141,7 +141,9 @@ async def test_submodules_and_repositories_inside_are_linked_in(project: Project
     assert (await project.after({"test_calc.py": SKIPPED})).status == "pass"
 
 
-async def test_a_command_that_names_the_workspace_runs_in_the_copy(project: Project) -> None:
+@pytest.mark.parametrize("at_home", [True, False], ids=["at its own path", "elsewhere"])
+async def test_a_command_that_names_the_workspace_runs_in_the_copy(project: Project, at_home: bool) -> None:
+    project.at_home = at_home
     project.gates = (gate(f"cd {project.root} && {sys.executable} -m unittest -q"),)
     await project.begin(START)
 
@@ -302,10 +304,12 @@ async def test_a_link_in_place_of_a_file_that_is_put_back_in_part_leads_nowhere(
     assert theirs.read_text() == "of the user\n"
 
 
+@pytest.mark.parametrize("at_home", [True, False], ids=["at its own path", "elsewhere"])
 async def test_a_link_that_became_a_directory_while_gates_ran_leads_nowhere_either(
-    project: Project, tmp_path: Path
+    project: Project, tmp_path: Path, at_home: bool
 ) -> None:
     """The gates run the agent's code, and a copy is made of the tree from before."""
+    project.at_home = at_home
     theirs = tmp_path / "home"
     theirs.mkdir()
     switch = "if test -L d; then rm d; mkdir d; touch d/.profile d/other; fi"

@@ -19,7 +19,7 @@ from untilgreen.errors import AgentUnavailable
 from untilgreen.gates.command import CommandGate
 from untilgreen.ports import CheckContext, Mount, Sandbox
 from untilgreen.process.run import Ran, run
-from untilgreen.process.sandbox.bubblewrap import enclosed
+from untilgreen.process.sandbox.bubblewrap import enclosed, homes
 from untilgreen.process.sandbox.probe import NESTED, how_to_enable, problem, require
 from untilgreen.process.start import shell
 from untilgreen.process.tree_note import end_left_behind
@@ -89,6 +89,24 @@ async def test_the_home_directory_is_empty_and_what_is_written_there_is_forgotte
     assert "No such file or directory" in ran.stdout
     assert ran.stdout.endswith("x\n")
     assert not (home / "planted").exists()
+
+
+async def test_the_home_directory_is_empty_wherever_it_lies(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not because it is a temporary directory, or one that is closed to others."""
+    monkeypatch.setenv("HOME", "/usr/share")
+    assert names_in(Path("/usr/share"))
+
+    ran = await inside("ls -A /usr/share", work, sandbox(work))
+
+    assert ran.stdout == ""
+
+
+def test_the_home_in_the_user_database_is_one_whatever_HOME_says(home: Path) -> None:
+    import pwd
+
+    assert homes() == [home.resolve(), Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()]
 
 
 async def test_a_changed_HOME_does_not_show_the_real_one(home: Path, work: Path) -> None:

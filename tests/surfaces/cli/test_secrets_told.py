@@ -42,7 +42,7 @@ def test_a_secret_is_in_nothing_that_a_run_tells(cli: Cli, told: Path) -> None:
     done = cli(
         *("run", f"Log in with {TOKEN} or {SECRET}.", "-a", cli.agent(AGENT.replace("TOKEN_HERE", TOKEN))),
         *("-g", f"login=LOGIN={SECRET} sh {cli.tmp}/gate.sh", "--set", 'gates.login.report="r.xml"'),
-        *("--max-iterations", "2", "--verbose", "--set", f"notify=[{notifier}]"),
+        *("--max-iterations", "2", "--set", 'leave="last"', "--verbose", "--set", f"notify=[{notifier}]"),
         env=VARIABLES,
     )
     assert done.code == 3, done.err
