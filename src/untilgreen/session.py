@@ -16,7 +16,7 @@ from pathlib import Path
 
 import anyio
 
-from untilgreen.engine import session_loop
+from untilgreen.engine import session_loop, session_start
 from untilgreen.engine.session_plan import LoopRequest
 from untilgreen.engine.store.runs import Store
 from untilgreen.engine.store.session_runs import SessionRun, found
@@ -57,7 +57,7 @@ def start(
     )
 
     async def begin() -> SessionRun:
-        return await session_loop.begin(wish, Store(state_dir))
+        return await session_start.begin(wish, Store(state_dir))
 
     brief = anyio.run(begin).brief
     return "" if brief is None else brief.text

@@ -1,4 +1,4 @@
-"""A run in an agent's session: start it, continue it, pass on what happens there, inspect it.
+"""A run in an agent's session: continue it, pass on what happens there, inspect it, end it.
 
 No process of ours runs while the agent works. Each call takes the run's lock, does what is due, and ends;
 the state that it returns says what to tell the session.
@@ -21,10 +21,7 @@ from untilgreen.core.values.state import RunState
 from untilgreen.engine.driving import sending
 from untilgreen.engine.driving.conclude import conclude
 from untilgreen.engine.driving.drive import DriveOptions, drive
-from untilgreen.engine.driving.start import start
 from untilgreen.engine.loop.seat import in_session
-from untilgreen.engine.operations.prune import discard
-from untilgreen.engine.session_plan import LoopRequest, session_plan
 from untilgreen.engine.store import lock
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.notes import session_notes
@@ -40,37 +37,14 @@ from untilgreen.process.tree_note import GRACE_SECONDS
 LOOK_SECONDS = 0.05
 
 
-async def begin(wish: LoopRequest, store: Store, *, seconds: float | None = None) -> SessionRun:
-    """Start a run in a session and offer its first brief."""
-    if not wish.session.strip():
-        raise UserError("A loop belongs to a session, and none was named. Name it with --session ID.")
-    known = Known()
-    planned = session_plan(wish, store)
-    plan, warned = planned.plan, list(planned.warnings)
-    await _make_room(wish, store)
-    await _free_directory(wish, store, known)
-    record = await start(plan, store, known, warn=warned.append, in_session=True)
-    top = await setup.top_of(plan, record.scratch, known.repositories)
-    note = Note(session=wish.session, agent=wish.agent, run=record.id, top=str(top.resolve()))
-    try:
-        session_notes.write(store, session_notes.seen(note, wish.transcript))
-        premises = LocalPremises(store, known, warn=warned.append)
-        options = DriveOptions(objects=planned.objects, seconds=seconds, warn=warned.append)
-        session_run = await _until_next_brief(note, store, premises, options, own_turn=True)
-        return replace(session_run, warnings=tuple(warned))
-    except WorkspaceNotReady:
-        session_notes.remove(store, wish.session)
-        await discard(record)
-        raise
-
-
 async def go(session: str, store: Store, *, by: str = "", seconds: float | None = None) -> SessionRun:
     """Offer the lap that waits, in a turn that a person began."""
     session_run = found(store, session)
     if session_run is None:
         raise UserError(no_loop(f"in session {session!r}"))
     arrival = Go(at=time(), by=by, session=session)
-    return await _continued(session_run.note, store, arrival, own_turn=True, seconds=seconds)
+    note, record = session_run.note, session_run.record
+    return await _continued(note, record, store, arrival, own_turn=True, seconds=seconds)
 
 
 async def answer(
@@ -121,54 +95,67 @@ async def adopt(
     session_notes.write(store, note)
     try:
         arrival = Go(at=time(), session=session)
-        return await _continued(note, store, arrival, own_turn=True, seconds=seconds)
+        return await _continued(note, run, store, arrival, own_turn=True, seconds=seconds)
     except (WorkspaceNotReady, JournalLocked):
         session_notes.remove(store, session)
         raise
 
 
 async def hear(
-    note: Note, store: Store, arrival: FromASession, *, seconds: float | None = None
+    session_run: SessionRun, store: Store, arrival: FromASession, *, seconds: float | None = None
 ) -> SessionRun:
     """Take an arrival from a hook once the current driver is done, and do what is due."""
     if isinstance(arrival, TookOver | Left):
-        return await _noticed(note, store, arrival)
+        return await _noticed(session_run, arrival)
+    note, record = session_run.note, session_run.record
     while True:
         with suppress(JournalLocked):
-            return await _continued(note, store, arrival, own_turn=False, seconds=seconds)
+            return await _continued(note, record, store, arrival, own_turn=False, seconds=seconds)
         await anyio.sleep(LOOK_SECONDS)
 
 
-async def _noticed(note: Note, store: Store, arrival: TookOver | Left) -> SessionRun:
+async def _noticed(session_run: SessionRun, arrival: TookOver | Left) -> SessionRun:
     """A person who took over, or left, waits for no gates: those of a dead hook are ended.
 
     Those of a living hook continue, and their verdicts wait for `go`.
     """
-    record = store.record(note.run)
+    record = session_run.record
     refused = await sending.deliver(record, arrival)
     with suppress(JournalLocked):
         async with record.hold(lock.this_process(time())):
             await record.scratch.clear_up(GRACE_SECONDS)
     if refused:
         raise ArrivalRefused(refused)
-    return SessionRun(note=note, record=record, state=await state_of(record))
+    return replace(session_run, state=await state_of(record))
 
 
 async def _continued(
-    note: Note, store: Store, first: FromASession, *, own_turn: bool, seconds: float | None
+    note: Note,
+    record: FolderRecord,
+    store: Store,
+    first: FromASession,
+    *,
+    own_turn: bool,
+    seconds: float | None,
 ) -> SessionRun:
     warned: list[str] = []
     premises = LocalPremises(store, warn=warned.append)
     options = DriveOptions(first=first, seconds=seconds, warn=warned.append)
-    session_run = await _until_next_brief(note, store, premises, options, own_turn=own_turn)
+    session_run = await until_next_brief(note, record, store, premises, options, own_turn=own_turn)
     return replace(session_run, warnings=tuple(warned))
 
 
-async def _until_next_brief(
-    note: Note, store: Store, premises: LocalPremises, options: DriveOptions, *, own_turn: bool
+async def until_next_brief(
+    note: Note,
+    record: FolderRecord,
+    store: Store,
+    premises: LocalPremises,
+    options: DriveOptions,
+    *,
+    own_turn: bool,
 ) -> SessionRun:
     """Do what is due until the session has to work, or the run is over."""
-    record, seat = store.record(note.run), in_session(note.session, own_turn=own_turn)
+    seat = in_session(note.session, own_turn=own_turn)
     heard: list[Event] = []
     offered: list[Brief] = []
 
@@ -218,32 +205,3 @@ async def found_in(store: Store, directory: Path) -> SessionRun | None:
 def no_loop(where: str) -> str:
     """The error for a session or a directory without a run."""
     return f"No loop is active {where}. Start one with /ralph, or `untilgreen session start`."
-
-
-async def _free_directory(wish: LoopRequest, store: Store, known: Known) -> None:
-    """Another session that works here keeps the directory, unless it is abandoned or a person takes over."""
-    repository = await known.repositories.find(wish.directory)
-    top = repository.top if repository else wish.directory
-    for note in session_notes.holders(top, store):
-        if not wish.take:
-            raise WorkspaceNotReady(
-                f"Run {note.run} works in {note.top!r}, in the {note.agent} session {note.session}. "
-                f"Add --take to take the directory over, or end that run with `untilgreen cancel {note.run}`."
-            )
-        await sending.deliver(store.record(note.run), Take(at=time()))
-
-
-async def _make_room(wish: LoopRequest, store: Store) -> None:
-    """A session can have one run: an open one is an error, unless it is to be replaced."""
-    before = found(store, wish.session)
-    if before is None or before.over:
-        return
-    await discard(before.record)
-    if not before.record.complete:  # a start that died before anything was done
-        return
-    if not wish.replace:
-        raise UserError(
-            f"This session already has run {before.note.run} ({before.state.plan.title}). "
-            "End it with /cancel-ralph, or add --replace."
-        )
-    await cancel(wish.session, store, by="replaced")

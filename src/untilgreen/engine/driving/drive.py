@@ -91,6 +91,8 @@ async def drive(record: Record, premises: Premises, seat: Seat, options: DriveOp
             objects = (options.objects or objects_of(state.plan)).from_copies(copies)
             files = RunFiles(record, place.scratch, options.clock, options.watchers)
             parts = _parts(state.plan, place, objects, copies, files)
+            if seat.session is None:  # else the agent works by itself
+                parts = replace(parts, agents=agents_of(state.plan, objects))
             notifiers = notifiers_of(state.plan, objects)
             parts = replace(
                 parts,
@@ -117,7 +119,7 @@ def _parts(plan: Plan, place: Place, objects: Objects, copies: Mapping[str, Path
     if place.snapshots is not None:
         gates |= integrity_of(plan, objects, place.snapshots, place.scratch.copies)
     parts = Parts(
-        agents=agents_of(plan, objects),
+        agents={},
         gates=gates,
         workspace=place.workspace,
         policy=policy_of(plan, objects),

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from untilgreen.config.checks.plugin_refs import AGENT_FORMS, part_of
-from untilgreen.config.sources.layers import Layers
 from untilgreen.core.defaults import tuned
 from untilgreen.core.loop.decide import Policy
 from untilgreen.core.values.model import CLAIM_GATE, INTEGRITY_GATE, JUDGE_GATE, GateSpec, PartSpec, Plan
@@ -143,6 +141,9 @@ def env_of_turns(notifiers: Sequence[Notifier]) -> Callable[[RunState], Mapping[
 
 def reviewer(gate: GateSpec) -> PartSpec:
     """The agent that a judge asks, as the gate names it."""
+    from untilgreen.config.checks.plugin_refs import AGENT_FORMS, part_of  # noqa: PLC0415 - few plans have a judge
+    from untilgreen.config.sources.layers import Layers  # noqa: PLC0415 - the same
+
     return part_of(Layers(), ("gates", gate.name, "agent"), gate.options["agent"], AGENT_FORMS)
 
 

@@ -19,7 +19,7 @@ from untilgreen.engine.store import lock
 from untilgreen.engine.store.notes import session_notes
 from untilgreen.engine.store.notes.session_notes import Note
 from untilgreen.engine.store.runs import Store
-from untilgreen.engine.store.session_runs import found, settled
+from untilgreen.engine.store.session_runs import SessionRun, found, settled
 from untilgreen.errors import JournalLocked, UntilgreenError
 from untilgreen.process import boot_clock
 from untilgreen.surfaces.hook import answers
@@ -68,41 +68,39 @@ def answer(call: Call, data: bytes) -> int:
 
 
 def _heard(call: Call, payload: Payload) -> Answer:
-    if call.event != "prompt":
-        note = session_notes.find(call.store, payload.session) if payload.session else None
-        if note is None:
+    session_run = None
+    if call.event != "prompt":  # which may be a command of ours
+        session_run = found(call.store, payload.session) if payload.session else None
+        if session_run is None:
             return SILENCE
         if call.event == "start":
-            return _greeted(call, payload)
-        if call.event in ("stop", "idle") and (said := _at_once(call, payload, note)) is not None:
+            return _greeted(session_run)
+        if call.event in ("stop", "idle") and (said := _at_once(call, payload, session_run)) is not None:
             return said
     import anyio
 
     from untilgreen.surfaces.hook.continuing import heard
 
-    return anyio.run(heard, call, payload)
+    return anyio.run(heard, call, payload, session_run)
 
 
-def _greeted(call: Call, payload: Payload) -> Answer:
+def _greeted(session_run: SessionRun) -> Answer:
     """Tell a continued session about the run that waits for it."""
-    session_run = found(call.store, payload.session)
-    if session_run is None or session_run.state.pause is None:
-        return SILENCE
-    return Answer(toast=answers.resting(session_run.state))
+    state = session_run.state
+    return Answer(toast=answers.resting(state)) if state.pause is not None else SILENCE
 
 
-def _at_once(call: Call, payload: Payload, note: Note) -> Answer | None:
+def _at_once(call: Call, payload: Payload, session_run: SessionRun) -> Answer | None:
     """The answer to a stop that ends no lap; None if the run has to be driven, or somebody drives it."""
-    record = call.store.record(note.run)
-    if payload.aborted or not record.complete:
-        return None
+    record, note = session_run.record, session_run.note
     try:
         with lock.hold_briefly(record.lock, run=note.run):
             state = record.read().state
     except JournalLocked:
         return None
+    works = state.session == payload.session and _in_session(state)
     ending = state.ending is not None and state.outcome is None
-    why = "" if ending else refusal(state, stopped(call, payload))
+    why = "" if payload.aborted or works or ending else refusal(state, stopped(call, payload))
     if not why:
         return None
     noted(call, note, payload)

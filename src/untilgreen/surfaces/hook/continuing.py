@@ -5,11 +5,11 @@ from __future__ import annotations
 from time import time
 
 import anyio
+from msgspec.structs import replace
 
 from untilgreen.core.loop.session_arrivals import Deleted, Failed, FromASession, Left, Stopped, TookOver
 from untilgreen.core.values.state import WAITS
 from untilgreen.engine import session_loop
-from untilgreen.engine.store.notes import session_notes
 from untilgreen.engine.store.session_runs import SessionRun, found
 from untilgreen.errors import ArrivalRefused
 from untilgreen.surfaces.hook import answers
@@ -26,31 +26,29 @@ RECOVERY_SECONDS = 3.0
 """The delay before a failed lap is offered again, so that other hooks can repair the session."""
 
 
-async def heard(call: Call, payload: Payload) -> Answer:
-    """Do what is due, and say what follows."""
-    if call.event == "prompt" and (said := await _commanded(call, payload)) is not None:
-        return said
-    note = session_notes.find(call.store, payload.session) if payload.session else None
-    if note is None:
-        return SILENCE
-    if call.event == "prompt" and _is_ours(call, payload):
+async def heard(call: Call, payload: Payload, session_run: SessionRun | None) -> Answer:
+    """Do what is due, and say what follows; the run of the session is looked up unless it is known."""
+    if call.event == "prompt":
+        if (said := await _commanded(call, payload)) is not None:
+            return said
+        session_run = found(call.store, payload.session) if payload.session else None
+    if session_run is None or (call.event == "prompt" and _is_ours(session_run, payload)):
         return SILENCE
     if call.event == "stop" and target_of(call.agent).transcript:
-        payload = await _completed(call, payload)
+        payload = await _completed(call, payload, session_run)
     arrival = _arrival(call, payload)
     if arrival is None:
         return SILENCE
-    note = noted(call, note, payload)
+    session_run = replace(session_run, note=noted(call, session_run.note, payload))
     if isinstance(arrival, Failed) and arrival.error not in WAITS:
         await anyio.sleep(RECOVERY_SECONDS)
     with anyio.move_on_after(call.left(min(LAST_SECONDS, LAST_SHARE * (call.deadline or 0.0)))):
         try:
-            return _told(
-                arrival, await session_loop.hear(note, call.store, arrival, seconds=call.left(MARGIN_SECONDS))
-            )
+            now = await session_loop.hear(session_run, call.store, arrival, seconds=call.left(MARGIN_SECONDS))
+            return _told(arrival, now)
         except ArrivalRefused as error:
             return refused(call, payload, str(error))
-    return Answer(toast=f"run {note.run} ran out of the hook's time. Continue with: {GO}")
+    return Answer(toast=f"run {session_run.note.run} ran out of the hook's time. Continue with: {GO}")
 
 
 async def _commanded(call: Call, payload: Payload) -> Answer | None:
@@ -99,12 +97,11 @@ def _failed(payload: Payload, at: float) -> Failed:
     )
 
 
-async def _completed(call: Call, payload: Payload) -> Payload:
+async def _completed(call: Call, payload: Payload, session_run: SessionRun) -> Payload:
     """The payload with the agent's last words added; only a lap in progress has any."""
     if payload.text and target_of(call.agent).transcript == "claude":
         return payload
-    session_run = found(call.store, payload.session)
-    lap = session_run.state.open if session_run else None
+    lap = session_run.state.open
     if lap is None or not lap.in_session:
         return payload
     from untilgreen.surfaces.hook import transcripts
@@ -120,8 +117,7 @@ def _told(arrival: FromASession, session_run: SessionRun) -> Answer:
     return answers.of(session_run)
 
 
-def _is_ours(call: Call, payload: Payload) -> bool:
+def _is_ours(session_run: SessionRun, payload: Payload) -> bool:
     """Whether the prompt is the brief itself, which some agents report like a person's words."""
-    session_run = found(call.store, payload.session)
-    brief = session_run.out if session_run else None
+    brief = session_run.out
     return brief is not None and " ".join(brief.text.split()) in " ".join(payload.prompt.split())

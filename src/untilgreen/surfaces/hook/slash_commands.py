@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from untilgreen.config.sources.from_text import gates_from
-from untilgreen.engine import session_loop
+from untilgreen.engine import session_loop, session_start
 from untilgreen.engine.session_plan import LoopRequest
 from untilgreen.engine.store.runs import Store
 from untilgreen.engine.store.session_runs import found
@@ -175,7 +175,7 @@ async def _start(rest: str, payload: Payload, agent: str, store: Store, seconds:
         take="--take" in parsed.values,
         transcript=payload.transcript,
     )
-    session_run = await session_loop.begin(wish, store, seconds=seconds)
+    session_run = await session_start.begin(wish, store, seconds=seconds)
     said = answers.of(session_run, begun=True)
     return said if said.brief else Answer(refused=said.toast)
 

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from untilgreen.config.sources.from_text import gates_from
 from untilgreen.core.exit_codes import NOT_GREEN, OK
-from untilgreen.engine import session_loop
+from untilgreen.engine import session_loop, session_start
 from untilgreen.engine.session_plan import LoopRequest
 from untilgreen.engine.store.notes import session_notes
 from untilgreen.engine.store.session_runs import SessionRun, found
@@ -90,7 +90,7 @@ def start(
     )
 
     async def begin() -> SessionRun:
-        return await session_loop.begin(wish, place.store(), seconds=START_SECONDS)
+        return await session_start.begin(wish, place.store(), seconds=START_SECONDS)
 
     return _hand_over(anyio.run(begin), begun=True)
 
