@@ -372,7 +372,7 @@ TARGETS: dict[str, Target] = {
     "lock": Target("engine/store/lock.py", of_file(lock._named_owner, "lock"), (), (), HALVES),
     "sessions": Target("engine/store/notes/session_notes.py", of_file(session_notes._read), (), (), HALVES),
     "catalog": Target("engine/store/catalog.py", cataloged),
-    "note": Target("process/tree_note.py", of_file(tree_note.read_note), (), (), HALVES),
+    "note": Target("process/tree_note.py", of_file(tree_note.read_notes), (), (), HALVES),
     "journal": Target("journal/codec.py", codec.decode, (JournalError,), ("journals/v1/*",)),
     "spec": Target("config/sources/find.py", spec, (ConfigError,)),
     **{

@@ -33,15 +33,24 @@ def shortened(whole: bytes, cap: int) -> bytes:
 
 
 @given(pieces=chunks, cap=st.integers(2, 120))
+@example(pieces=[b"x" * 9], cap=10)
 @example(pieces=[b"x" * 10], cap=10)
-@example(pieces=[b"x" * 11], cap=10)
 @example(pieces=[b"abcdefghij"] * 3, cap=10)
 @reused
 def test_a_file_keeps_head_and_tail_however_the_output_arrives(
     pieces: list[bytes], cap: int, tmp_path: Path
 ) -> None:
-    assert keep(tmp_path / "kept", pieces, cap) == shortened(b"".join(pieces), cap)
+    assert keep(tmp_path / "kept", [b"x", *pieces], cap) == shortened(b"".join([b"x", *pieces]), cap)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_an_output_that_says_nothing_has_no_file_and_leaves_none_of_an_earlier_one(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("what the command printed the last time")
+
+    with Output(tmp_path / "kept", None, 100, Secrets({})) as output:
+        output.take(b"")
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_is_private_and_starts_anew(tmp_path: Path) -> None:

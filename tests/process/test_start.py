@@ -12,7 +12,7 @@ import pytest
 from untilgreen.process.start import Child, shell, start
 from untilgreen.process.table import find
 from untilgreen.process.tree import Trace
-from untilgreen.process.tree_note import end_left_behind, read_note
+from untilgreen.process.tree_note import end_left_behind, read_notes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 
@@ -41,9 +41,8 @@ async def waiting(tmp_path: Path, *, fence: bool) -> Child:
 async def test_the_child_waits_fenced_and_noted_until_it_is_let_go(fence: bool, tmp_path: Path) -> None:
     child = await waiting(tmp_path, fence=fence)
 
-    trace = read_note(tmp_path / "note")
+    (trace,) = read_notes(tmp_path / "note")
     seen = find(child.process.pid)
-    assert isinstance(trace, Trace)
     assert seen is not None
     assert (trace.pid, trace.start, trace.group) == (seen.pid, seen.start, seen.session)
     assert trace == child.tree.trace
@@ -73,10 +72,9 @@ async def main():
 anyio.run(main)
 """
     died = await anyio.run_process([sys.executable, "-c", driver], cwd=tmp_path, check=False)
-    trace = read_note(tmp_path / "note")
+    (trace,) = read_notes(tmp_path / "note")
 
     assert died.returncode == -signal.SIGKILL
-    assert trace is not None
     wait_for_the_end_of(trace)
     assert not exists(tmp_path / "began")
     assert await end_left_behind(tmp_path / "note") == ()

@@ -16,7 +16,7 @@ from untilgreen.process import cgroup
 from untilgreen.process.run import run
 from untilgreen.process.table import era, find
 from untilgreen.process.tree import MARK, Trace, Tree, new_mark
-from untilgreen.process.tree_note import end_left_behind, read_note, write_note
+from untilgreen.process.tree_note import end_left_behind, forget, read_notes, write_note
 
 ESCAPING = Path(__file__).parents[1] / "fake_clis" / "escaping.py"
 HANG_SECONDS = 60.0
@@ -116,12 +116,11 @@ async def test_a_cgroup_finds_even_a_daemon_without_a_past(
         pytest.skip("without a cgroup nothing ties it to the dead driver")
     note = tmp_path / "note"
     await left_behind([sys.executable, str(ESCAPING), "wiped"], fence=fence, note=note, pids=pids)
-    trace = read_note(note)
+    (trace,) = read_notes(note)
 
     await end_left_behind(note, grace=0.3)
 
     assert living() == []
-    assert trace is not None
     assert trace.cgroup is not None
     assert not exists(Path(trace.cgroup))
 
@@ -234,13 +233,56 @@ except UserError as error:
     assert "Run the command in another terminal." in ran.stdout
 
 
-def test_a_note_is_private_and_replaced_as_a_whole(tmp_path: Path) -> None:
+def test_notes_of_trees_that_run_side_by_side_share_a_private_file_that_goes_with_the_last(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "deep" / "note"
-    trace = trace_of(os.getpid())
+    one, other = (replace(trace_of(os.getpid()), mark=mark) for mark in ("one", "other"))
 
-    write_note(path, replace(trace, mark="old"))
-    write_note(path, trace)
-
-    assert read_note(path) == trace
+    write_note(path, one)
+    write_note(path, other)
+    assert read_notes(path) == [one, other]
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [entry.name for entry in path.parent.iterdir()] == ["note"]
+
+    forget(path, "one")
+    assert read_notes(path) == [other]
+
+    forget(path, "other")
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_tree_of_which_something_survived_stays_noted_when_all_others_have_ended(tmp_path: Path) -> None:
+    path = tmp_path / "note"
+    stuck, last = (replace(trace_of(os.getpid()), mark=mark) for mark in ("stuck", "last"))
+    write_note(path, stuck)
+    write_note(path, last)
+
+    forget(path, "stuck", survived=True)
+    forget(path, "last")
+
+    assert read_notes(path) == [stuck]
+
+
+def test_a_note_behind_one_that_a_dying_driver_did_not_finish_is_read(tmp_path: Path) -> None:
+    path, trace = tmp_path / "note", trace_of(os.getpid())
+    path.write_bytes(b'\n{"mark": "never began", "pi')
+
+    write_note(path, trace)
+    assert read_notes(path) == [trace]
+
+    forget(path, trace.mark)
+
+
+async def test_a_tree_that_begins_after_all_others_were_ended_is_noted(
+    tmp_path: Path, stranger: subprocess.Popen[bytes]
+) -> None:
+    """As when a second Ctrl-C ends what runs, and a gate is tried once more."""
+    path, trace = tmp_path / "note", trace_of(stranger.pid)
+    write_note(path, trace)
+    assert await end_left_behind(path, grace=0) == (stranger.pid,)
+    assert not exists(path)
+
+    write_note(path, replace(trace, mark="later"))
+
+    assert [each.mark for each in read_notes(path)] == ["later"]
+    forget(path, "later")

@@ -38,6 +38,8 @@ CANNOT_RUN = "cannot-run"
 DISK_LIMIT = "disk-limit"
 REPORT = "report"
 ALL_SKIPPED = "all-skipped"
+SHORT_OUTPUT = 1_000
+"""Characters that are read sooner than a thread is found to read them."""
 BARE = ("ended by ", SILENT)
 """The prefix of ids when only the exit status is known."""
 
@@ -106,12 +108,14 @@ class CommandGate:
             return Verdict(status="error", findings=(Finding(id=DISK_LIMIT, message=message),))
         if ran.late:
             return await to_thread.run_sync(_judge_late, ran, workspace, abandon_on_cancel=True)
+        if report is None and len(ran.stdout) <= SHORT_OUTPUT:
+            return self._judge(ran, report, since, workspace.seen_root)
         return await to_thread.run_sync(
             self._judge, ran, report, since, workspace.seen_root, abandon_on_cancel=True
         )
 
     def _judge(self, ran: Ran, report: Report | None, since: int, root: Path) -> Verdict:
-        """The verdict on a command that has ended; reads files, so it runs in a thread."""
+        """The verdict on a command that has ended; reads a report, and may take long for a long output."""
         text = plain(ran.stdout)
         told = relative_to(root)(text)
         reported, trouble = _reported(report, since)

@@ -8,7 +8,7 @@ pipes              Our ends of a child's pipes: read as bytes come, written as f
 disk_watch         Counts what a command writes to the disk, and says when it is too much.
 capture            A child's output: on disk up to a cap, both ends in memory, and line by line to a listener.
 tree               A child and all its descendants: how they are recognized and killed.
-tree_note          A note about a running process tree, for the next driver to clean up after a crash.
+tree_note          Notes about running process trees, for the next driver to clean up after a crash.
 table              The machine's processes at one moment, and signals that can't reach the wrong one.
 subreaper          Makes orphaned descendants our children while a tree runs (Linux only).
 cgroup             A cgroup for one child: nothing started in it can leave, and it is killed with one write.

@@ -30,7 +30,8 @@ def left_out(count: int) -> str:
 class CappedFile:
     """A file with an output; past the cap its middle is dropped, and the file says so.
 
-    The first half is written as it comes. The rest goes through a ring buffer in a second file, which is
+    There is none before the first byte: to make one takes as long as to start most commands. The first half
+    is written as it comes. The rest goes through a ring buffer in a second file, which is
     appended in order at the end.
     """
 
@@ -38,13 +39,17 @@ class CappedFile:
         self._head_room = cap // 2
         self._ring_size = cap - cap // 2
         self._later = 0
+        self._path = path
         self._ring_path = path.with_name(f"{path.name}.tail")
         self._ring: BinaryIO | None = None
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = _private(path)
+        self._file: BinaryIO | None = None
+        path.unlink(missing_ok=True)
 
     def take(self, chunk: bytes) -> None:
         """Keep these bytes."""
+        if self._file is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = _private(self._path)
         head, rest = chunk[: self._head_room], chunk[self._head_room :]
         if head:
             self._head_room -= len(head)
@@ -66,24 +71,25 @@ class CappedFile:
 
     def close(self) -> None:
         """Append the tail in order."""
-        if self._ring is not None:
+        if self._file is not None and self._ring is not None:
             dropped = self._later - self._ring_size
             oldest = self._later % self._ring_size
             if dropped > 0:
                 self._file.write(f"\n{left_out(dropped)}\n".encode())
-                self._copy(oldest, self._ring_size)
-            self._copy(0, oldest if dropped > 0 else self._later)
+                _copy(self._ring, oldest, self._ring_size, self._file)
+            _copy(self._ring, 0, oldest if dropped > 0 else self._later, self._file)
             self._ring.close()
             self._ring = None
             self._ring_path.unlink()
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
-    def _copy(self, start: int, end: int) -> None:
-        assert self._ring is not None
-        self._ring.seek(start)
-        while start < end and (piece := self._ring.read(min(_COPY_BYTES, end - start))):
-            self._file.write(piece)
-            start += len(piece)
+
+def _copy(ring: BinaryIO, start: int, end: int, file: BinaryIO) -> None:
+    ring.seek(start)
+    while start < end and (piece := ring.read(min(_COPY_BYTES, end - start))):
+        file.write(piece)
+        start += len(piece)
 
 
 def _private(path: Path) -> BinaryIO:
@@ -196,6 +202,8 @@ class Output:
         self._pass_on(self._strainer.take(chunk))
 
     def _pass_on(self, chunk: bytes) -> None:
+        if not chunk:
+            return
         self.ends.take(chunk)
         if self._kept:
             self._kept.take(chunk)

@@ -101,10 +101,20 @@ def kill(cgroup: Path) -> None:
         (cgroup / "cgroup.kill").write_text("1")
 
 
+def remove_empty(cgroup: Path) -> bool:
+    """Remove it if no process is in it and no cgroup below it; returns whether it is gone."""
+    try:
+        cgroup.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
 def remove(cgroup: Path) -> bool:
     """Remove it and all cgroups below it, unless one is still in use; returns whether it is gone."""
-    with suppress(OSError):
-        cgroup.rmdir()
+    if remove_empty(cgroup):
         return True
     for folder, _, _ in os.walk(cgroup, topdown=False):
         with suppress(OSError):

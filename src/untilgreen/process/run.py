@@ -124,8 +124,8 @@ async def run(
         try:
             await supervisor.run(stdin or b"")
         finally:
-            if note is not None and not supervisor.ended.survivors:
-                forget(note)
+            if note is not None:
+                forget(note, child.tree.trace.mark, survived=bool(supervisor.ended.survivors))
     return _result(supervisor, output, errors, current_time() - began)
 
 

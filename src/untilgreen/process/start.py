@@ -16,6 +16,7 @@ from subprocess import STDOUT, Popen
 from typing import Self
 
 from anyio import CancelScope, to_thread, wait_readable
+from anyio.lowlevel import checkpoint_if_cancelled
 from msgspec import Struct
 
 from untilgreen.crash_points import passing
@@ -150,7 +151,8 @@ async def start(
         line.close()
     subreaper.about_to_run(process.pid)
     try:
-        trace = await to_thread.run_sync(_fence, process.pid, mark, home, note, sandbox)
+        trace = _fence(process.pid, mark, home, note, sandbox)
+        await checkpoint_if_cancelled()
     except BaseException:
         pipes.close(pipes.ours)
         with CancelScope(shield=True):
@@ -158,7 +160,7 @@ async def start(
         subreaper.never_ran(process.pid)
         _take_away(home)
         if note is not None:
-            forget(note)
+            forget(note, mark)
         raise
     return Child(process=process, tree=Tree(trace=trace), ours=pipes.ours)
 
@@ -187,7 +189,7 @@ def _launcher(has_input: bool) -> list[str]:
 
 
 def _fence(pid: int, mark: str, home: Path | None, note: Path | None, sandbox: Sandbox | None) -> Trace:
-    """Both steps touch the disk or kernel locks and take milliseconds, so they run in a thread."""
+    """Neither step waits for a disk; to hand them to a thread would take longer than to take them."""
     if home is not None and not cgroup.join(home, pid):
         _take_away(home)
         home = None

@@ -177,7 +177,7 @@ class Tree(Struct, frozen=True, kw_only=True):
         """
         if subreaper.childless():
             return True
-        return self.cgroup is not None and not cgroup.members(self.cgroup) and subreaper.adopted_none()
+        return self.cgroup is not None and cgroup.remove_empty(self.cgroup) and subreaper.adopted_none()
 
     async def _remove_container(self) -> None:
         if self.trace.engine is not None:

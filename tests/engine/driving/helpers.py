@@ -23,7 +23,7 @@ async def begun(tmp_path: Path, strategy: str, **further: Any) -> FolderRecord:
         "agents": [f"cmd:{shlex.join([sys.executable, '-c', _WRITE])}"],
         "strategy": strategy,
         "remedies": [],
-        "gates": {"done": {"run": "test -e done"}},
+        "gates": {"done": {"run": "ls done"}},
         **further,
     }
     loaded = load(Request(start=place, flags=flags, task="Write it.", search=False))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from binascii import b2a_base64
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import json
 
@@ -58,7 +59,13 @@ _KEY_BLOCK = regex(
 
 def is_secret(name: str, value: str) -> bool:
     """Whether a variable's value must not be written down."""
-    return bool(SECRET_NAME.search(name)) and len(value) >= SHORTEST
+    return len(value) >= SHORTEST and _has_secret_name(name)
+
+
+@lru_cache(maxsize=1024)
+def _has_secret_name(name: str) -> bool:
+    """Each command is started with the same hundred names."""
+    return SECRET_NAME.search(name) is not None
 
 
 def references(text: str) -> list[str]:
@@ -70,7 +77,8 @@ class Secrets:
     """The secrets of one environment."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        self._values = {value: name for name, value in sorted(variables.items()) if is_secret(name, value)}
+        named = sorted((name, value) for name, value in variables.items() if is_secret(name, value))
+        self._values = {value: name for name, value in named}
         self._written = sorted(
             (
                 (form, name)

@@ -29,7 +29,7 @@ class Files(Protocol):
         """Everything that a gate printed."""
 
     def tree(self, what: str) -> Path | None:
-        """The note about the processes of a turn, or of a gate."""
+        """The notes about the processes of a turn, or of gates."""
 
     def keep_brief(self, lap: int, attempt: int, text: str) -> None:
         """What the agent was told."""

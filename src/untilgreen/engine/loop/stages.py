@@ -52,7 +52,7 @@ async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts
         allowed=state.allowed,
         seconds=parts.left(spec.timeout),
         output=output,
-        tree=parts.files.tree(f"gate-{spec.name}"),
+        tree=parts.files.tree("gates"),
         env=parts.gate_env,
         sandbox=parts.enclosure.around(spec.kind),
         originals=parts.originals,
@@ -62,7 +62,8 @@ async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts
     tries = [await _run(gate, spec, context, parts)]
     while tries[-1].status != "pass" and len(tries) <= spec.retries:
         tries.append(await _run(gate, spec, context, parts))
-    verdict = replace(tries[-1], output=parts.files.pointer(output))
+    printed = output is not None and output.exists()
+    verdict = replace(tries[-1], output=parts.files.pointer(output) if printed else None)
     return settled(verdict, [*_before(state, lap, spec), *tries[:-1]])
 
 

@@ -56,11 +56,11 @@ def hidden_ancestry(state_dir: Path) -> str | None:
     notes = list((state_dir / run_ids.RUNS).glob("*/trees/*.json"))
     if not notes:
         return None
-    from untilgreen.process.tree_note import read_note  # noqa: PLC0415 - seldom needed, and slow to load
+    from untilgreen.process.tree_note import read_notes  # noqa: PLC0415 - seldom needed, and slow to load
 
     ours = era()
     for note in notes:
-        trace = read_note(note)
-        if trace is not None and trace.era != ours and trace.era.split()[:1] == ours.split()[:1]:
+        eras = {trace.era for trace in read_notes(note)} - {ours}
+        if any(each.split()[:1] == ours.split()[:1] for each in eras):
             return f"run {note.parents[1].name} is at work in another process namespace"
     return None

@@ -46,7 +46,7 @@ class Scratch(Struct, frozen=True, kw_only=True):
         return self.path / "trees"
 
     def tree(self, what: str) -> Path:
-        """The processes of a turn or of a gate."""
+        """The processes of a turn, or of gates."""
         return self.notes / f"{_safe(what)}.json"
 
     def trees(self) -> list[Path]:
