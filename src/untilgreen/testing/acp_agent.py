@@ -15,6 +15,7 @@ position in the script are kept in `SCRIPT.sessions`, so a later process continu
     {"failure": {"category": "limit", "title": "429"}}                  a typed failure
     {"stop": "refusal"}               another stop reason than end_turn
     {"raw": "text"}                   this line as it is; `"newline": false` without an end
+    {"long": 100000000}               one line of this many characters
     {"call": "fs/write_text_file"}    asks the client for something else
     {"child": "sleep 60"}             starts a command in the background
     {"modeless": true}                its session modes can't be set
@@ -31,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 Message = dict[str, Any]
+_PIECE = 1_000_000
 
 
 class ScriptedAcpAgent:
@@ -148,7 +150,12 @@ class ScriptedAcpAgent:
         return True
 
     def _misbehave(self, act: Message) -> bool:
-        if "child" in act:
+        if "long" in act:
+            for start in range(0, act["long"], _PIECE):
+                sys.stdout.write("x" * min(_PIECE, act["long"] - start))
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+        elif "child" in act:
             subprocess.Popen(act["child"], shell=True, start_new_session=True)
         elif "deaf" in act:
             for each in (signal.SIGINT, signal.SIGTERM):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shlex
 import sys
 from pathlib import Path
@@ -234,6 +235,22 @@ async def test_garbage_and_answers_to_nothing_do_not_end_a_turn(played: Played) 
     )
 
     assert (reply.text, reply.error) == ("still here", None)
+
+
+async def test_a_line_of_100_mb_is_dropped_without_being_held(played: Played) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    reply = await played.turn([{"long": 100_000_000}, {"say": "still here"}])
+
+    assert (reply.text, reply.error) == ("still here", None)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000
+
+
+async def test_what_nobody_offered_is_refused_and_the_turn_goes_on(played: Played) -> None:
+    reply = await played.turn([{"call": "fs/write_text_file"}, {"call": "no/such_method"}, {"say": "done"}])
+
+    answers = [each["error"]["code"] for each in played.heard() if "error" in each]
+    assert (reply.text, reply.error, answers) == ("done", None, [-32601, -32601])
 
 
 async def test_silence_is_noticed(played: Played) -> None:

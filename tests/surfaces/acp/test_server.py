@@ -245,7 +245,7 @@ def test_nonsense_gets_an_error_and_ends_nothing(editor: Editor) -> None:
     assert editor.process.stdin is not None
     session = editor.session()
     editor.process.stdin.write("{broken\n[1]\n\n")
-    editor.process.stdin.write("x" * 40_000_000 + "\n")
+    editor.process.stdin.write("x" * 100_000_000 + "\n")
     editor.process.stdin.write('{"jsonrpc":"2.0","id":"nobody","result":{}}\n{"id":7,"result":3}\n')
     editor.process.stdin.flush()
 
