@@ -6,13 +6,17 @@ import os
 import time
 from pathlib import Path
 
+import anyio
 import pytest
+from anyio import to_thread
 
 from tests.fleet.audit import audit
 from tests.fleet.fleet_bench import FleetBench, names, over, until
+from tests.fleet.test_commands import Typed
 from untilgreen.core.loop.receive import Cancel, Pause, Resume, Steer
 from untilgreen.core.values.events import Attached
 from untilgreen.core.values.model import Outcome
+from untilgreen.engine.store.hub import LOOK_SECONDS, LOOKS
 from untilgreen.fleet.client import Fleet
 
 pytestmark = pytest.mark.anyio
@@ -91,6 +95,21 @@ async def test_a_run_waits_for_a_worker_with_its_label(fleet: Fleet, bench: Flee
     bench.machine("gpu", "--label", "gpu")
 
     assert (await over(record)).place.startswith("gpu-")
+    await audit(fleet, bench, record)
+
+
+async def test_following_a_run_waits_with_it_for_a_worker(fleet: Fleet, bench: FleetBench) -> None:
+    await bench.ready()
+    record = await bench.begin(fleet, bench.agent(0.1), THREE)
+    typed = Typed(bench.project, bench.folder / "state")
+    typed.env["UNTILGREEN_FLEET"] = bench.url
+    following = typed.start("follow", record.id)
+    await anyio.sleep(2 * LOOKS * LOOK_SECONDS)  # a run of this machine would count as left by now
+
+    await bench.ready("one")
+    said, _ = await to_thread.run_sync(following.communicate)
+
+    assert (following.returncode, "converged" in said) == (0, True), said
     await audit(fleet, bench, record)
 
 

@@ -10,6 +10,7 @@ import anyio
 from cyclopts import Parameter
 
 from untilgreen.core.exit_codes import SIGINT, SIGTERM, exit_code
+from untilgreen.core.loop.step import AwaitAnswer, AwaitResume, Halt, next_step
 from untilgreen.core.values.events import Event
 from untilgreen.core.values.state import RunState
 from untilgreen.engine.driving.conclude import conclude
@@ -104,6 +105,9 @@ class _Watch:
             group.start_soon(self._show_activity, view)
             group.start_soon(hub.run)
             await hub.until_left()
+            while self._folder.in_fleet and not hub.over and not _rests(hub.state):
+                await anyio.sleep(LOOK_SECONDS)
+                await hub.until_left()
             group.cancel_scope.cancel()
 
     async def _show_activity(self, view: View) -> None:
@@ -123,3 +127,8 @@ class _Watch:
             async for _ in signals:
                 self.left = SIGTERM
                 watching.cancel()
+
+
+def _rests(state: RunState | None) -> bool:
+    """Whether the run waits for a person, so that no worker takes it by itself."""
+    return state is not None and isinstance(next_step(state), AwaitAnswer | AwaitResume | Halt)
