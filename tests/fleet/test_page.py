@@ -58,7 +58,7 @@ def test_the_commands_of_the_page_do_what_it_says(home: Path) -> None:
                 run = RUN_ID.findall(seen)[0]
                 until(lambda: _is_driven(run, place, env))  # noqa: B023
         assert "converged" in sh(f"untilgreen show {run} --fleet", place, env)
-        assert sh("git ls-tree --name-only FETCH_HEAD done", place, env) == "done\n"
+        assert sh(f"git ls-tree --name-only origin/untilgreen/{run} done", place, env) == "done\n"
         _twenty_runs_on_two_workers(place, env)
     finally:
         server.send_signal(signal.SIGINT)

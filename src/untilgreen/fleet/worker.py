@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import time
@@ -184,6 +185,7 @@ async def work(options: WorkerOptions, stop: asyncio.Event | None = None) -> Non
     records.database.close()
     client, machine = await connect(options.url), Machine(options.cache)
     supervisor, stop = Supervisor(options), stop or asyncio.Event()
+    activity.logger.setLevel(logging.ERROR)  # a drive that failed is in our log, in a sentence
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     queues = [QUEUE, *sorted({queue_of(list(each)) for each in _subsets(options.labels)} - {QUEUE})]

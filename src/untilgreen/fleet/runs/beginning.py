@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from untilgreen.core.values.model import WORKTREE, Plan
 from untilgreen.engine.wiring.workplace import start_of, workplace
 from untilgreen.errors import UserError, WorkspaceNotReady
+from untilgreen.regex import regex
 from untilgreen.workspace.factory import open_workspace
 from untilgreen.workspace.git.command import Git
 from untilgreen.workspace.git.repository import Repositories
@@ -24,6 +25,8 @@ from untilgreen.workspace.starting_point import Beginning, look
 _TRAVELS = ("setup", "max_file", "tree", "forked")
 """Keys of a plan's workspace that mean the same on every machine."""
 _MOST_NAMED = 5
+_ELSEWHERE = regex(r"[^/]*:")
+"""An address, as git reads it; everything else is a path, which may be relative to the clone."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ async def _remote(git: Git) -> str:
             "A run in the fleet needs the remote 'origin', and this repository has none. "
             "Add one: git remote add origin URL"
         )
-    return url
+    return url if _ELSEWHERE.match(url) else str((git.place / url).resolve())
 
 
 def _says(found: Beginning) -> str:
