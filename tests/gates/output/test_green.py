@@ -22,6 +22,21 @@ def test_a_quiet_style_shows_its_tests(text: str, tool: str, passed: int) -> Non
     assert (seen.tool, seen.passed, seen.failed) == (tool, passed, 0)
 
 
-@pytest.mark.parametrize("text", ["......    [ 50%]\n", ".....\nbuilt\n", "wait...\n", "."])
+@pytest.mark.parametrize(
+    "text", [".....\nbuilt\n", "wait...\n", ".", "....", f"{'.' * 25}\n...\n", f"{'.' * 25}\n"]
+)
 def test_dots_that_end_early_or_mean_something_else_show_none(text: str) -> None:
+    """Of other runners, which die in the middle of a row, or whose rows are longer than node's."""
     assert recognize(text) is None
+
+
+@pytest.mark.parametrize("text", ["......    [ 50%]\n", f"{'.' * 72} [ 90%]\n..."])
+def test_rows_of_pytest_that_end_before_the_last_one_are_not_green(text: str) -> None:
+    seen = recognize(text)
+
+    assert seen is not None
+    assert (seen.tool, seen.failed, seen.findings[0].message) == (
+        "pytest",
+        1,
+        "pytest ended here, before it reported its results.",
+    )

@@ -82,5 +82,12 @@ def test_numbers_change_no_id_of_a_test_with_a_name() -> None:
     assert [each.id for each in one.findings] == [each.id for each in other.findings] == ["sums"]
 
 
-def test_points_without_a_plan_or_a_version_are_no_tap() -> None:
-    assert recognize("ok 1 - a\nnot ok 2 - b\n") is None
+def test_points_without_a_plan_or_a_version_are_no_tap_among_other_lines() -> None:
+    assert recognize("ok 1 - a\nnot ok 2 - b\nDone.\n") is None
+
+
+def test_points_alone_are_tap_that_was_cut_off_before_its_plan() -> None:
+    seen = recognize("ok 1 - a\n# a note\nok 2 - b\n")
+
+    assert seen is not None
+    assert ([each.id for each in seen.findings], seen.passed, seen.failed) == (["unfinished"], 2, 1)

@@ -9,6 +9,10 @@ jest          jest: a header for each file, a bullet for each failure, counts at
 vitest        vitest: ` FAIL  file > suite > test` below a ruler, two lines of counts at the end.
 mocha         mocha: `3 passing`, `1 failing`, then a numbered list of titles.
 node          node's own test runner in its `spec` form: `✖ name (1.2ms)`, counts at the end.
+deno          deno test: `totals ... FAILED (1ms)`, errors with their place, a line of counts.
+bun           bun test: `(fail) cart > totals` below its error, counts, `Ran 3 tests across 1 file.`
+ava           ava: `✘ [fail]: totals`, each failure explained below a ruler, a count.
+jasmine       jasmine: dots, numbered failures, `3 specs, 1 failure`.
 tap           TAP: `not ok 2 - name`, subtests four spaces further in, a plan.
 gotest        go test: `--- FAIL: TestX` and a line for each package, or `-json` events.
 cargotest     cargo test: `test name ... FAILED`, a block for each failure, counts for each target.

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from untilgreen.core.values.fingerprint import normalize
 from untilgreen.core.values.model import Finding
-from untilgreen.gates.output.parsers.findings import finding_at
+from untilgreen.gates.output.parsers.findings import (
+    finding_at,
+    unread_place,
+)
 from untilgreen.gates.output.tool_result import ToolResult, distinct, first_lines, stable_name
 from untilgreen.regex import regex
 
@@ -92,6 +95,8 @@ def _node_errors(lines: Sequence[str]) -> Iterator[Finding]:
         frames = map(_NODE_FRAME.match, lines[first : first + 30])
         place = next((frame for frame in frames if frame and not frame[1].startswith("node:")), None)
         file, row = (place[1].removeprefix("file://"), int(place[2])) if place else (None, None)
+        if error[1] == "SyntaxError":
+            file, row = unread_place(lines, number) or (file, row)
         told = f"{error[1]}: {normalize(error[2] or '')}"
         name = stable_name(f"{file}: {told}" if file else told)
         yield Finding(id=name, message=first_lines(line), file=file, line=row)

@@ -11,6 +11,9 @@ from untilgreen.regex import regex
 
 _COUNT = regex(r"(\d{1,9}) ([A-Za-z]{1,30})")
 
+_UNREAD = regex(r"(?: {0,2}Exception during run: )?(\S{1,500}\.[cm]?[jt]sx?):(\d{1,7})$")
+_UNREAD_LINES = 8
+
 
 def finding_at(file: str, line: int | None, said: str, rule: str = "") -> Finding:
     """A finding about a place; the same message about another line of the file is the same finding."""
@@ -76,3 +79,11 @@ def paragraph(lines: Sequence[str], start: int, most: int = 20) -> str:
         if words:
             said.append(words)
     return "\n".join(said)
+
+
+def unread_place(lines: Sequence[str], number: int) -> tuple[str, int] | None:
+    """The file that node could not parse: named above the SyntaxError, whose frames show who loaded it."""
+    for line in reversed(lines[max(0, number - _UNREAD_LINES) : number]):
+        if (place := _UNREAD.match(line)) is not None:
+            return place[1], int(place[2])
+    return None

@@ -27,6 +27,7 @@ _GREEN = regex(r"BUILD SUCCESSFUL in ")
 _KOTLIN = regex(r"e: (?:file://)?(\S{1,500}?\.kts?):(?: \((\d{1,7}), \d{1,7}\):|(\d{1,7}):\d{1,7}) (\S.*)$")
 _JAVA = regex(r"(?::\w{1,100}(?=/))?(\S{1,500}\.java):(\d{1,7}): error: (\S.*)$")
 """Older versions print the name of the task, and then what it says, in the same line."""
+_WRONG = "* What went wrong:"
 _EMPTY = "> No tests found for given includes: "
 
 
@@ -61,7 +62,8 @@ def read(lines: Sequence[str]) -> ToolResult | None:
         return runner_result(TOOL, [], empty=True)
     red = [finding_about(name, said[name]) for name, word in tests.items() if word == "FAILED"]
     if not (tests or counts):
-        return _uncounted(lines) or linter_result(TOOL, compiled or tasks, certain=bool(compiled or tasks))
+        found = compiled or tasks or _broken(lines)
+        return _uncounted(lines) or linter_result(TOOL, found, certain=bool(found))
     failed = max(len(red), int(counts[2] or 0) if counts else 0)
     skipped = max(list(tests.values()).count("SKIPPED"), int(counts[3] or 0) if counts else 0)
     ran = max(len(tests), int(counts[1]) if counts else 0)
@@ -69,6 +71,12 @@ def read(lines: Sequence[str]) -> ToolResult | None:
     return runner_result(
         TOOL, findings, passed=max(ran - failed - skipped, 0), failed=failed, skipped=skipped
     )
+
+
+def _broken(lines: Sequence[str]) -> list[Finding]:
+    """What keeps gradle from running any task."""
+    told = [paragraph(lines, number + 1, 3) for number, line in enumerate(lines) if line == _WRONG]
+    return [finding_about("build", said) for said in told]
 
 
 def _uncounted(lines: Sequence[str]) -> ToolResult | None:

@@ -14,7 +14,9 @@ TOOL = "jest"
 _FILE = regex(r" ?(FAIL|PASS) {1,2}(?:\S{1,100} )??(\S{1,500}\.[cm]?[jt]sx?)(?: \(\d[^()]{0,30}\))?$")
 _MARK = regex(r"\s{1,80}([✓✕○✎√×]) \S")
 _BULLET = regex(r" {0,2}● (\S.*)$")
+_LEFT = regex(r" {0,4}● {2}process\.exit called with \S{1,20}$")
 _NOT_RUN = "Test suite failed to run"
+_PLACE = regex(r" {2,20}at .{0,300}?\(?([^\s()]{1,500}\.[cm]?[jt]sx?):\d{1,7}:\d{1,7}\)?$")
 _NO_FAILURE = ("Console", "Deprecation Warning", "Validation Warning", "Multiple configurations")
 _EMPTY = ("No tests found, exiting with code", "No tests found related to files")
 
@@ -27,6 +29,9 @@ def read(lines: Sequence[str]) -> ToolResult | None:
     for number, line in enumerate(lines):
         if (header := _FILE.match(line)) is not None:
             file, told["files"] = header[2].removeprefix("./"), True
+        elif _LEFT.match(line):
+            findings.append(_left(line, lines, number))
+            told["files"] = True
         elif (bullet := _BULLET.match(line)) is not None:
             findings += _finding(file, bullet[1], lines, number)
         elif line.startswith("Test Suites: ") and line.endswith(" total"):
@@ -43,6 +48,13 @@ def read(lines: Sequence[str]) -> ToolResult | None:
         count = several(sum(marks.values()), "test")
         findings = [finding_about("unfinished", f"It ended after {count}, before its summary.")]
     return _account(findings, counts or marks, empty=told["empty"] or bool(counts))
+
+
+def _left(line: str, lines: Sequence[str], number: int) -> Finding:
+    """A test that ends the process ends jest, with whatever exit code it chose."""
+    place = next(filter(None, map(_PLACE.match, lines[number + 1 : number + 30])), None)
+    said = line.strip(" ●")
+    return finding_about(f"{place[1]}: unfinished" if place else "unfinished", said, place and place[1])
 
 
 def _outcome(mark: str) -> str:

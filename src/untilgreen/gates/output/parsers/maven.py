@@ -21,7 +21,7 @@ _LEVEL = regex(r"\[(INFO|WARNING|ERROR)\] ?(.*)$")
 _OWN = regex(
     r"Scanning for projects\.\.\.$|BUILD (?:SUCCESS|FAILURE)$"
     r"|-{3} \S{1,200}:\S{1,100}:\S{1,100} \(.{1,200}\) @ "
-    r"|Failed to execute goal |COMPILATION ERROR :"
+    r"|Failed to execute goal |COMPILATION ERROR :|The build could not read "
 )
 _COUNTS = regex(r"Tests run: (\d{1,9}), Failures: (\d{1,9}), Errors: (\d{1,9}), Skipped: (\d{1,9})(.*)$")
 _TEST = regex(r"(\S.{0,500}?) {1,3}(?:-- )?Time elapsed: .{1,40}<<< (?:FAILURE|ERROR)!")
@@ -29,7 +29,8 @@ _OLD_NAME = regex(r"([^\s()]{1,300})\(([\w.$]{1,300})\)$")
 _LISTED = regex(r" {2}([\w.$]{1,300}):(\d{1,7}) (\S.*)$")
 _PLACE = regex(r"(\S{1,500}):\[(\d{1,7}),\d{1,7}\] (\S.*)$")
 _LINE = regex(r"(\S{1,500}\.\w{1,10}):(\d{1,7}): (\S.*)$")
-_GOAL = regex(r"Failed to execute goal (\S{1,300})(?: \(.{1,100}?\))? on project (\S{1,100}): (\S.*)$")
+_GOAL = regex(r"Failed to execute goal (?:(\S{1,300}) (?:\(.{1,100}?\) )?)?on project (\S{1,100}): (\S.*)$")
+_BROKEN = regex(r"BUILD FAILURE$|The build could not read ")
 _RULE = regex(r"Rule \d{1,5}: (\S{1,300}) failed with message:$")
 """A rule of the enforcer plugin; what it demands is in the next line."""
 _VERSION = regex(r"(?<=:)\d[^:]{0,40}(?=:)")
@@ -49,6 +50,8 @@ class _Account:
     ran: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     classes: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     empty: bool = False
+    broken: bool = False
+    first_error: str = ""
     bare: bool = False
     """Surefire before 2.19 prints without levels."""
 
@@ -68,6 +71,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 def _line(account: _Account, level: str, said: str, lines: Sequence[str], number: int) -> None:
     account.known = account.known or _OWN.match(said) is not None
+    account.broken = account.broken or _BROKEN.match(said) is not None
     if (counts := _COUNTS.match(said)) is not None:
         account.known = True
         into = account.classes if "Time elapsed" in counts[5] else account.ran
@@ -88,12 +92,15 @@ def _error(account: _Account, said: str, lines: Sequence[str], number: int) -> N
         account.compiled.append(finding_at(place[1], int(place[2]), place[3]))
     elif (goal := _GOAL.match(said)) is not None:
         account.empty = account.empty or goal[3].startswith(_NONE_EXECUTED)
-        account.goals.append(finding_about(f"{goal[2]}: {_VERSION.sub('*', goal[1])}", goal[3]))
+        name = _VERSION.sub("*", goal[1]) if goal[1] else "dependencies"
+        account.goals.append(finding_about(f"{goal[2]}: {name}", goal[3]))
     elif (rule := _RULE.match(said)) is not None:
         level = _LEVEL.match(lines[number + 1]) if number + 1 < len(lines) else None
         account.compiled.append(finding_about(rule[1], level[2] if level else ""))
     elif (listed := _LISTED.match(said)) is not None:
         account.listed.append(finding_about(listed[1], listed[3], line=int(listed[2])))
+    elif said and not account.first_error:
+        account.first_error = said
 
 
 def _name(told: str) -> str:
@@ -105,6 +112,8 @@ def _name(told: str) -> str:
 def _seen(account: _Account) -> ToolResult:
     ran, failures, errors, skipped = account.ran if any(account.ran) else account.classes
     findings = [*(account.tested or account.listed), *account.compiled]
+    if account.broken and not (findings or account.goals or account.empty):
+        findings = [finding_about("build", account.first_error)]
     if not ran and not account.empty:
         return linter_result(TOOL, findings or account.goals, account.warnings, certain=True)
     if account.empty and not ran and not findings:

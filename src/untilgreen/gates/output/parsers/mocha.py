@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from untilgreen.core.values.model import Finding
-from untilgreen.gates.output.parsers.findings import finding_about, finding_at, paragraph, runner_result
+from untilgreen.gates.output.parsers.findings import (
+    finding_about,
+    finding_at,
+    paragraph,
+    runner_result,
+    unread_place,
+)
 from untilgreen.gates.output.tool_result import ToolResult
 from untilgreen.regex import regex
 
@@ -57,15 +63,16 @@ def _finding(title: str, lines: Sequence[str], number: int) -> list[Finding]:
 
 def _crashed(lines: Sequence[str]) -> ToolResult | None:
     """It ended while it loaded the tests: a stack that goes through mocha's own code."""
-    error, place, said = "", None, ""
+    error, place, said, unread = "", None, "", None
     for number, line in enumerate(lines):
         if line.startswith(_NO_FILES):
             return runner_result(TOOL, [], empty=True)
         if (crash := _CRASH.match(line)) is not None:
             error, place, said = crash[1], None, paragraph(lines, number, 5)
+            unread = unread_place(lines, number) if error.startswith("SyntaxError") else None
         elif error and (frame := _FRAME.match(line)) is not None:
             if any(part in frame[1] for part in _OWN_CODE):
-                file, row = (place[1], int(place[2])) if place else (frame[1], None)
+                file, row = unread or ((place[1], int(place[2])) if place else (frame[1], None))
                 return runner_result(TOOL, [finding_at(file, row, said.partition("\n")[0])])
             if place is None and not frame[1].startswith(("node:", "internal/")):
                 place = frame

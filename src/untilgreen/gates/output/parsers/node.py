@@ -18,6 +18,8 @@ _LIST = "✖ failing tests:"
 _DOT_LIST = "Failed tests:"
 _GREEN_DOTS = regex(r"\.{1,500}$")
 _DOTS = regex(r"[.X]{1,500}$")
+_ROW = 20
+"""Dots in a row where the output is no terminal."""
 _OF_A_SUITE = regex(r"'\d{1,9} subtests? failed'")
 _STEP = 2
 _PLACE = regex(r"test at ([^\s].{0,500}):(\d{1,7}):\d{1,7}$")
@@ -72,9 +74,14 @@ def _read_dots(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _read_green_dots(lines: Sequence[str]) -> ToolResult | None:
-    """Dots and nothing else, as the `dot` reporter prints where all tests pass; suites have one as well."""
+    """Dots and nothing else, as the `dot` reporter prints where all tests pass; suites have one as well.
+
+    Rows are full up to the last, which ends with a line end: other runners leave a part of one when they die.
+    """
     told = [line for line in lines if line.strip()]
-    if not told or not all(_GREEN_DOTS.match(line) for line in told):
+    if not told or lines[-1] or not all(_GREEN_DOTS.match(line) for line in told):
+        return None
+    if len({len(line) for line in told[:-1]} - {_ROW}) > 0 or len(told[-1]) > _ROW:
         return None
     return runner_result(TOOL, [], passed=sum(map(len, told)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from untilgreen.core.values.model import Finding
+from untilgreen.core.values.units import several
 from untilgreen.gates.output.parsers.findings import finding_about, paragraph, runner_result
 from untilgreen.gates.output.tool_result import ToolResult
 from untilgreen.regex import regex
@@ -22,6 +23,7 @@ _HEADING = regex(r"\S.{0,200} \(([\w\\]{1,300})\)$")
 _CROSS = regex(r" [✘✗x] (\S.{0,300}?)(?: {2}\d{1,9}(?:\.\d{1,9})? ms| \[\d{1,9}(?:\.\d{1,9})? ms\])?$")
 _MARK = regex(r" [✔✘✗] \S")
 _BESIDE = regex(r"\s{0,9}[│|┐├┴┊╵╷]\s{0,9}(\S.*)$")
+_PROGRESS = regex(r"([.FEWRSIDNP]{1,200})(?: {1,80}\d{1,9} / \d{1,9} \([ \d]{1,3}%\))?$")
 _EMPTY = ("No tests executed!", "No tests found in class")
 _RED = ("failure", "error")
 
@@ -51,12 +53,26 @@ def read(lines: Sequence[str]) -> ToolResult | None:
             findings.append(_finding(entry[1], lines, number + 1))
         elif line[:1].strip() and _MARK.match("".join(lines[number + 1 : number + 2])):
             prose = line  # a class outside any namespace
-    if not known:
-        return None
+    if not (counts or empty):
+        return _unfinished(lines) if known else None
     failed = counts.get("Failures", 0) + counts.get("Errors", 0)
     skipped = counts.get("Skipped", 0) + counts.get("Incomplete", 0)
     passed = max(counts.get("Tests", 0) - failed - skipped, 0)
     return runner_result(TOOL, findings, passed=passed, failed=failed, skipped=skipped, empty=empty)
+
+
+def _unfinished(lines: Sequence[str]) -> ToolResult:
+    """A test that calls `exit` ends PHPUnit with that code, before it counts anything."""
+    start = next(number for number, line in enumerate(lines) if _BANNER.match(line) or not number)
+    found = [mark[1] for line in lines[start + 1 :] if (mark := _PROGRESS.match(line)) is not None]
+    marks = "".join(found) or "." * sum(bool(_MARK.match(line)) for line in lines)
+    if not marks:
+        return ToolResult(tool=TOOL)
+    told = f"It ended after {several(len(marks), 'test')}, before its summary."
+    failed = marks.count("F") + marks.count("E")
+    return runner_result(
+        TOOL, [finding_about("unfinished", told)], passed=marks.count("."), failed=failed + 1
+    )
 
 
 def _told(group: str, name: str, lines: Sequence[str], number: int) -> Finding:

@@ -142,7 +142,7 @@ class _Reader:
         progress = _PROGRESS.match(line)
         if progress and (progress[1] or progress[3] is not None):
             self.session.results.update(progress[2])
-            self.session.done = line.endswith("[100%]")
+            self.session.done, self.session.rows = line.endswith("[100%]"), True
             self.session.running = progress[1] or self.session.running
             red = sum(progress[2].count(letter) for letter in "FE")
             if red and self.session.running:
@@ -154,7 +154,9 @@ class _Reader:
             said = line.removeprefix("INTERNALERROR> ")
             session.internal = said if said[:1].strip() else session.internal or "INTERNALERROR"
         elif line.startswith("!!!") and line.endswith("!"):
-            session.stopped = line.strip("! ")
+            # `pytest.exit` says so below the counts, which have closed its session.
+            of = self.closed[-1] if self.closed and not session.is_one else session
+            of.stopped = line.strip("! ")
         elif line.startswith(_COVERAGE):
             session.coverage = line
         elif _FATAL in line:
@@ -227,6 +229,8 @@ class _Session:
     running: str = ""
     done: bool = False
     """All tests were reported, which is all that `-qq` prints where they pass."""
+    rows: bool = False
+    """Rows of marks were seen, which is all that `-q` prints before its end."""
     stopped: str = ""
     internal: str = ""
     coverage: str = ""
@@ -234,7 +238,7 @@ class _Session:
     @property
     def is_one(self) -> bool:
         """Whether anything was seen that only pytest prints."""
-        told = self.begun or self.counts or self.summary or self.blocks or self.internal or self.done
+        told = self.begun or self.counts or self.summary or self.blocks or self.internal or self.rows
         return bool(told) or self.section == _SUMMARY
 
     @property
@@ -245,7 +249,8 @@ class _Session:
     @property
     def crashed(self) -> bool:
         """Whether it ended before it reported its results."""
-        return self.begun and self.counts is None and not self.section and not self.internal
+        started = self.begun or (self.rows and not self.done)
+        return started and self.counts is None and not self.section and not self.internal
 
 
 def _tally(session: _Session) -> tuple[int, int, int, int]:

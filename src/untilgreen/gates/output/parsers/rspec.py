@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from untilgreen.core.values.model import Finding
+from untilgreen.core.values.units import several
 from untilgreen.gates.output.parsers.findings import counts_in, finding_about, paragraph, runner_result
 from untilgreen.gates.output.tool_result import ToolResult
 from untilgreen.regex import regex
@@ -14,6 +15,8 @@ _COUNTS = regex(r"\d{1,9} examples?, \d{1,9} failures?(?:, \d{1,9} [a-z ]{1,60})
 _AGAIN = regex(r"rspec '?(?:\./)?([^\s:\[']{1,500})(?::(\d{1,7})|\[[\d:,]{1,50}\])?'? # (\S.*)$")
 _ENTRY = regex(r" {1,6}\d{1,9}\) (\S.*)$")
 _LOADING = regex(r"An error occurred (?:while loading|in an?|in) (\S.{0,500}?)\.?$")
+_PROGRESS = regex(r"[.F*]{1,5000}$")
+_SUMMARY, _BEFORE = ("Finished in ", "Failures:", "Pending:"), ("Run options:", "Randomized with seed ")
 _FAILURE = "Failure/Error: "
 
 
@@ -39,6 +42,9 @@ def read(lines: Sequence[str]) -> ToolResult | None:
             findings.append(finding_about(f"{file}: outside of examples", _why(lines, number), file))
     if not ran:
         return None
+    seen = _marks(lines)
+    if not findings and seen is not None and seen < counts.get("example", 0):
+        findings.append(finding_about("unfinished", f"It ended after {several(seen, 'example')}."))
     failed = counts.get("failure", 0) + counts.get("error", 0)
     skipped = counts.get("pending", 0)
     total = counts.get("example", 0) + counts.get("error", 0)
@@ -50,6 +56,22 @@ def read(lines: Sequence[str]) -> ToolResult | None:
         skipped=skipped,
         empty=True,
     )
+
+
+def _marks(lines: Sequence[str]) -> int | None:
+    """How many examples ended, where nothing but a mark for each of them was printed before the summary.
+
+    An example that calls `exit` is counted, and neither it nor those after it get a mark.
+    """
+    shown = 0
+    for line in lines:
+        if line.startswith(_SUMMARY):
+            return shown or None
+        if line.strip() and not line.startswith(_BEFORE):
+            if not _PROGRESS.match(line):
+                return None
+            shown += len(line)
+    return None
 
 
 def _why(lines: Sequence[str], number: int) -> str:

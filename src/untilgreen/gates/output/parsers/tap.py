@@ -74,11 +74,15 @@ class Account:
     title: str = ""
     parents: list[_Parent] = field(default_factory=list)
     used: Counter[str] = field(default_factory=Counter)
+    other: bool = False
+    """A line was seen that is not TAP."""
 
     @property
     def is_one(self) -> bool:
         """Whether this is TAP at all."""
-        declared = self.version or self.planned is not None
+        # One that was cut off before its plan has nothing but points.
+        cut_off = self.points and not self.other and self.bailed is None
+        declared = self.version or self.planned is not None or cut_off
         said = self.points or self.bailed is not None or self.planned == 0
         return bool(declared and said and (self.points or self.version))
 
@@ -108,6 +112,8 @@ class Account:
             self._close()
         elif (bail := _BAIL.match(line)) is not None:
             self.bailed = bail[1]
+        elif line.strip() and not line.startswith((" ", "#")):
+            self.other = True
 
     def _point(self, point: re.Match[str]) -> None:
         depth = min(len(point[1]) // _INDENT, _DEEPEST)
