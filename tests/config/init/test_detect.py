@@ -30,6 +30,14 @@ def project(place: Path, files: dict[str, str]) -> Path:
         ({"tests/conftest.py": ""}, {"tests": "pytest -q"}),
         ({"tests/test_a.py": "def test_a(): ..."}, {"tests": "pytest -q"}),
         ({"test_a.py": "import unittest"}, {"tests": "python3 -m unittest -q"}),
+        (
+            {"tests/test_a.py": "import unittest"},
+            {"tests": "python3 -m unittest discover -q -s tests"},
+        ),
+        (
+            {"tests/test_a.py": "import unittest", "tests/__init__.py": ""},
+            {"tests": "python3 -m unittest -q"},
+        ),
         ({"requirements-dev.txt": "pytest==9\n"}, {"tests": "pytest -q"}),
         ({"requirements-dev.txt": "pytest-cov==9\n"}, {}),
         ({"pyproject.toml": "[dependency-groups]\ndev = ['pytest>=9']\n"}, {"tests": "pytest -q"}),
@@ -59,6 +67,8 @@ def project(place: Path, files: dict[str, str]) -> Path:
         ({"Makefile": "lint check: deps\n\ttrue\n"}, {"lint": "make lint", "tests": "make check"}),
         ({"Makefile": "tests:\n\tcc t.c\ntest: tests\n\t./t\n"}, {"tests": "make test"}),
         ({"package.json": node("jest"), "bun.lock": ""}, {"tests": "bun run test"}),
+        ({"package.json": '{"name": "a"}', "bun.lock": "", "src/a.test.ts": ""}, {"tests": "bun test"}),
+        ({"package.json": '{"name": "a"}', "bun.lock": "", "src/a.ts": ""}, {}),
         ({"deno.json": "{}"}, {"lint": "deno lint", "tests": "deno test"}),
         ({"tox.ini": "[tox]\n"}, {"tests": "tox"}),
         ({"noxfile.py": ""}, {"tests": "nox"}),

@@ -154,7 +154,10 @@ def _python(project: Project) -> Iterator[Detected]:
     if seen := _pytest(project):
         yield Detected(name="tests", run=project.python("pytest -q"), role=TESTS, seen=seen)
     elif seen := _test_file(project):
-        yield Detected(name="tests", run="python3 -m unittest -q", role=TESTS, seen=seen)
+        folder = Path(seen).parent.as_posix()
+        found = folder == "." or project.has(f"{folder}/__init__.py")
+        run = "python3 -m unittest -q" if found else f"python3 -m unittest discover -q -s {folder}"
+        yield Detected(name="tests", run=run, role=TESTS, seen=seen)
 
 
 def _pytest(project: Project) -> str:
@@ -196,6 +199,17 @@ def _node(project: Project) -> Iterator[Detected]:
         # `bun test` is bun's own runner, not the script.
         run = "bun run test" if tool == "bun" else f"{tool} test"
         yield Detected(name="tests", run=run, role=TESTS, seen="package.json")
+    elif tool == "bun" and (seen := _bun_test(project)):
+        yield Detected(name="tests", run="bun test", role=TESTS, seen=seen)
+
+
+def _bun_test(project: Project) -> str:
+    """A file that `bun test` would run, in one of the usual folders."""
+    for folder in ("", "test", "tests", "__tests__", "src"):
+        for path in sorted((project.root / folder).glob("*.[jt]s*")):
+            if path.stem.endswith((".test", "_test", ".spec", "_spec")):
+                return path.relative_to(project.root).as_posix()
+    return ""
 
 
 def _cargo(project: Project) -> Iterator[Detected]:
