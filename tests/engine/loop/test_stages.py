@@ -161,3 +161,10 @@ async def test_a_pass_without_the_tests_that_were_there_is_not_believed() -> Non
 
     assert after.status == "fail"
     assert [finding.id for finding in after.findings] == ["fewer tests: pytest"]
+
+
+async def test_a_pass_that_is_not_believed_on_the_same_files_is_red_and_not_flaky() -> None:
+    """The first verdict on the files is red as well, so that nothing has changed its mind."""
+    _, first, second = await verdicts(Vanishes(), laps=2)
+
+    assert [(each.status, each.flaky) for each in (first, second)] == [("fail", False), ("fail", False)]

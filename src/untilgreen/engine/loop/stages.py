@@ -33,7 +33,7 @@ async def check_stage(state: RunState, names: tuple[str, ...], parts: Parts, jud
 async def _check(state: RunState, lap: Open, gate: GateSpec, parts: Parts, judged: Judged) -> None:
     verdict = known_verdict(state, lap, gate)
     if verdict is None:
-        verdict = believed(state.tools.get(gate.name, {}), gate, await _with_retries(state, lap, gate, parts))
+        verdict = await _with_retries(state, lap, gate, parts)
     await judged(gate.name, kept_verdict(verdict))
 
 
@@ -58,10 +58,10 @@ async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts
         originals=parts.originals,
         baseline=_of_the_untouched_tree(state, lap),
     )
-    gate = parts.gates[spec.name]
-    tries = [await _run(gate, spec, context, parts)]
+    gate, known = parts.gates[spec.name], state.tools.get(spec.name, {})
+    tries = [believed(known, spec, await _run(gate, spec, context, parts))]
     while tries[-1].status != "pass" and len(tries) <= spec.retries:
-        tries.append(await _run(gate, spec, context, parts))
+        tries.append(believed(known, spec, await _run(gate, spec, context, parts)))
     printed = output is not None and output.exists()
     verdict = replace(tries[-1], output=parts.files.pointer(output) if printed else None)
     return settled(verdict, [*_before(state, lap, spec), *tries[:-1]])
