@@ -151,6 +151,26 @@ FAULTS: dict[str, tuple[str, ...]] = {
         f"{PARSERS}/outputs/pytest-nosummary.txt",
         f"{CAPTURED}/ctest-configure.txt",
     ),
+    "nothing was read of deno test and bun test, and of ava and jasmine": (
+        f"{CAPTURED}/deno-default.txt",
+        f"{CAPTURED}/bun-default.txt",
+        f"{CAPTURED}/ava-default.txt",
+        f"{CAPTURED}/jasmine-default.txt",
+    ),
+    "a run that a test ended with exit code 0 was green": (
+        f"{CAPTURED}/phpunit-exit0.txt",
+        f"{CAPTURED}/jest-exit0.txt",
+        f"{CAPTURED}/rspec-exit0.txt",
+        f"{CAPTURED}/minitest-exit0.txt",
+        f"{CAPTURED}/bun-exit0.txt",
+        f"{CAPTURED}/mocha-exit0-tap.txt",
+        f"{CAPTURED}/pytest-stops.txt",
+        f"{CAPTURED}/pytest-exit0-quiet.txt",
+    ),
+    "the dots of a crash were taken for those of node": (
+        f"{CAPTURED}/unittest-exit0.txt",
+        "tests/gates/output/test_green.py::test_dots_that_end_early_or_mean_something_else_show_none",
+    ),
     "doctest: a message that said nothing; vitest: one rejection told twice": (
         f"{PARSERS}/outputs/unittest-doctest.txt",
         f"{PARSERS}/outputs/vitest-unhandled.txt",
