@@ -68,6 +68,22 @@ async def test_a_tree_is_there_for_a_while_and_nothing_is_left_of_it(root: Path,
     assert not (tmp_path / "private" / "in-place.json").exists()
 
 
+async def test_what_is_saved_meanwhile_is_kept_and_output_in_ignored_directories_stays(
+    root: Path, tmp_path: Path
+) -> None:
+    workspace = GitWorkspace(root, "run", tmp_path / "private")
+    base, now = await two_trees(root, workspace)
+
+    async with Exporter(workspace).in_place(now, originals=base, paths=[], parts={}, aside=["cache/"]):
+        write(root, {"a.py": "saved meanwhile\n", "kept/made": "by a gate\n"})
+
+    assert (root / "a.py").read_text() == "2\n"
+    assert (root / "kept" / "made").read_text() == "by a gate\n"
+    trees = Exporter(workspace)
+    kept = [await trees.content(tree, "a.py") for tree in await workspace.kept()]
+    assert b"saved meanwhile\n" in kept
+
+
 async def test_an_error_meanwhile_changes_nothing_about_that(root: Path, tmp_path: Path) -> None:
     workspace = GitWorkspace(root, "run", tmp_path / "private")
     base, now = await two_trees(root, workspace)

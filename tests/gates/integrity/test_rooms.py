@@ -1,5 +1,6 @@
 """Copies: what is in them, what becomes of them, and gates that don't work in one."""
 
+import os
 import py_compile
 import shutil
 import sys
@@ -102,7 +103,9 @@ async def test_added_tests_alone_never_ask_anybody(project: Project) -> None:
     assert (await project.after({"test_more.py": UNITTESTS})).status == "pass"
 
 
-async def test_ignored_files_are_linked_in(project: Project) -> None:
+@pytest.mark.parametrize("at_home", [True, False])
+async def test_ignored_files_are_shown_or_copied(project: Project, at_home: bool) -> None:
+    project.at_home = at_home
     project.gates = (*project.gates, gate("test -f node_modules/a/index.js && test -f .env", name="parts"))
     await project.begin({**START, ".gitignore": "node_modules\n.env\n", "calc.py": BROKEN.replace("-", "+")})
     write(project.root, {"node_modules/a/index.js": "1\n", ".env": "A=1\n"})
@@ -148,6 +151,19 @@ async def test_a_command_that_names_the_workspace_runs_in_the_copy(project: Proj
     await project.begin(START)
 
     assert (await project.after({"test_calc.py": SKIPPED})).status == "fail"
+
+
+async def test_paths_of_the_workspace_in_the_environment_are_those_of_the_copy(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", f"{project.root}/lib")
+    monkeypatch.setenv("PATH", f"{project.root}/bin{os.pathsep}{os.environ['PATH']}")
+    project.at_home = False
+    same = 'test "$PYTHONPATH" = "$PWD/lib" && test "${PATH%%:*}" = "$PWD/bin"'
+    project.gates = (*project.gates, gate(same, name="paths"))
+    await project.begin({**START, "calc.py": BROKEN.replace("-", "+")})
+
+    assert (await project.after({"test_calc.py": SKIPPED})).status == "pass"
 
 
 async def test_a_run_in_a_part_of_the_repository_has_its_gates_there(project: Project) -> None:

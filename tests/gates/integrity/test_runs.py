@@ -236,3 +236,37 @@ def test_a_gate_that_does_not_work_in_a_copy_asks_a_person(cli: Cli) -> None:
     assert question["choices"] == ["continue", "accept", "stop"]
     assert (answered.code, code) == (0, 0), answered.err
     assert cli("show", "--json").result["outcome"] == "accepted"
+
+
+def test_a_gate_that_is_green_only_with_an_ignored_file_fails_and_names_it(cli: Cli) -> None:
+    (cli.place / ".gitignore").write_text("made.flag\n")
+
+    code, outcome, said = run(cli, f"{FIX}pathlib.Path('made.flag').touch()\n", "--gate", "test -f made.flag")
+
+    assert (code, outcome, said[0]["status"]) == (3, "exhausted", "fail")
+    (found,) = said[0]["findings"]
+    assert found["id"].startswith("red-in-the-clean-room: ")
+    assert "changed since the run began: made.flag" in found["message"]
+
+
+def test_the_clean_room_costs_one_more_run_for_a_green_lap_and_one_before_the_first(cli: Cli) -> None:
+    count = cli.tmp / "count"
+
+    code, _, said = run(cli, FIX, "--gate", f"counted=echo run >> {count} && grep -q + calc.py")
+
+    assert code == 0
+    assert len(count.read_text().splitlines()) == 4
+    assert "The gates are green in the clean room (" in said[0]["excerpt"]
+
+
+def test_the_gate_runs_last_and_only_when_the_others_are_green(cli: Cli) -> None:
+    done = cli(
+        "run", "Mend it.", "--agent", cli.python_agent("pass"), "--gate", UNITTEST, "--max-iterations", "1"
+    )
+    red = verdicts(cli, cli.ids[-1])
+    run(cli, FIX, "--gate", "later=true")
+
+    assert (done.code, red) == (3, [])
+    checked = [event for event in cli.journal(cli.ids[-1]) if event["type"] == "GateChecked"]
+    assert checked[-1]["gate"] == "integrity"
+    assert {event["gate"] for event in checked if event["lap"] == 1} == {"tests", "later", "integrity"}

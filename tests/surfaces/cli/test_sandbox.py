@@ -158,16 +158,18 @@ def test_gates_have_no_network_where_only_agents_may(cli: Cli) -> None:
     assert every.code == 0
 
 
-def test_the_sandbox_is_part_of_the_plan_so_that_resume_and_verify_have_it_too(cli: Cli) -> None:
+def test_the_sandbox_is_part_of_the_plan_so_that_resume_verify_and_fork_have_it_too(cli: Cli) -> None:
     flags = ("-g", f"mended={MENDED}", "-g", f"hidden={HIDDEN}", "-a", "cmd:./fix.sh")
     script(cli.place / "fix.sh", "cat > /dev/null\nrm fix.sh\n")
     assert cli("run", "Mend it.", *BWRAP, *flags).code == 4
     script(cli.place / "fix.sh", "cat > /dev/null\ntest -e ~/.ssh || echo mended > notes.txt\n")
 
     resumed, verified = cli("resume"), cli("verify", "--json")
+    forked = cli("fork", cli.ids[0], "--no-input")
 
     assert (resumed.code, verified.code) == (0, 0), resumed.out + verified.out
-    assert cli.journal(cli.ids[0])[0]["plan"]["sandbox"]["mode"] == "bwrap"
+    assert len(cli.ids) == 2, forked.err
+    assert [cli.journal(run)[0]["plan"]["sandbox"]["mode"] for run in cli.ids] == ["bwrap", "bwrap"]
     assert cli("check", "-g", HIDDEN).code == 1
 
 

@@ -1,0 +1,46 @@
+"""The sentences of the pages about safety, and what shows each, in one table for each page.
+
+A row has the sentence as the page has it, and the tests that show it, or why it promises nothing. A test is
+`tests/…/test_x.py::test_name`, or a story of tests/cheats by its file.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+ROOT = Path(__file__).parents[2]
+PAGES = {"SECURITY.md": "security", "docs/sandbox.md": "sandbox", "docs/gates.md": "gates"}
+_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"*\[]|untilgreen)")
+_ITEM = re.compile(r"^(?:[-*]|\d+\.) ")
+_RULE = re.compile(r"^[|\s:-]+$")
+
+
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One sentence, with what shows it or with why it promises nothing."""
+
+    says: str
+    tests: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def rows(page: str) -> list[Row]:
+    """What the table has about a page."""
+    text = Path(__file__).with_name(f"{PAGES[page]}.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text)["sentence"], list[Row])
+
+
+def sentences(text: str) -> Iterator[str]:
+    """What a page says, without headings, examples and the first line of each table."""
+    lines, fenced = [line.strip() for line in text.splitlines()], False
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if line.startswith("```"):
+            fenced = not fenced
+        is_head = line.startswith("|") and following.startswith("|") and _RULE.match(following)
+        if fenced or not line or line.startswith(("#", "```")) or is_head or _RULE.match(line):
+            continue
+        yield from _ENDS.split(_ITEM.sub("", line.strip("|").strip()))
