@@ -158,9 +158,7 @@ async def start(
         with CancelScope(shield=True):
             await process.wait()
         subreaper.never_ran(process.pid)
-        _take_away(home)
-        if note is not None:
-            forget(note, mark)
+        _unfence(mark, home, note)
         raise
     return Child(process=process, tree=Tree(trace=trace), ours=pipes.ours)
 
@@ -207,6 +205,12 @@ def _fence(pid: int, mark: str, home: Path | None, note: Path | None, sandbox: S
     if note is not None:
         write_note(note, trace)
     return trace
+
+
+def _unfence(mark: str, home: Path | None, note: Path | None) -> None:
+    _take_away(home)
+    if note is not None:
+        forget(note, mark)
 
 
 def _take_away(home: Path | None) -> None:
