@@ -56,13 +56,13 @@ def test_a_run_whose_drivers_die_at_every_kind_of_point_ends_as_if_nothing_had_h
     points = [
         "append:after:RunStarted#1",
         "append:after:Attached#1",
+        "ref:after:create#1",
         "append:before:SnapshotTaken#1",
         "append:before:GateChecked#1",
         "step:before:Work#1",
         "process:before:begins#1",
         "process:after:begins#1",
         "append:before:TurnEnded#1",
-        "git:after:update-ref#1",
         "append:before:RunFinished#1",
     ]
     assert set(points) <= {point for _, point in known.points}

@@ -1,4 +1,4 @@
-"""Equal views hold equal files; where that is not sure, there is no stamps."""
+"""What a listing does not call moved has not changed; where that is not sure, git is asked."""
 
 import os
 import time
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.workspace.helpers import write
-from untilgreen.workspace.file_stamps import FRESH_NANOSECONDS, MOST_ENTRIES, Stamps, stamps
+from untilgreen.workspace.file_stamps import FRESH_NANOSECONDS, MOST_ENTRIES, Listing, listing
 
 
 @pytest.fixture
@@ -19,11 +19,15 @@ def place(tmp_path: Path) -> Path:
     return top
 
 
-def settled(place: Path) -> Stamps:
+def listed(place: Path) -> Listing:
+    found = listing(os.fsencode(place))
+    assert found is not None
+    return found
+
+
+def settled(place: Path) -> Listing:
     time.sleep(2 * FRESH_NANOSECONDS / 1e9)
-    seen = stamps(os.fsencode(place))
-    assert seen is not None
-    return seen
+    return listed(place)
 
 
 def rewrite(place: Path) -> None:
@@ -38,53 +42,66 @@ def point_elsewhere(place: Path) -> None:
     (place / "link").symlink_to("b.txt")
 
 
-MOVES: dict[str, Callable[[Path], object]] = {
-    "rewritten": rewrite,
-    "made executable": lambda place: (place / "a.txt").chmod(0o755),
-    "added": lambda place: write(place, {"deep/er/c.txt": ""}),
-    "removed": lambda place: (place / "deep/er/b.txt").unlink(),
-    "renamed": lambda place: (place / "a.txt").rename(place / "z.txt"),
-    "an empty directory": lambda place: (place / "deep/new").mkdir(),
-    "a link that points elsewhere": point_elsewhere,
+def put_a_link_there(place: Path) -> None:
+    (place / "a.txt").unlink()
+    (place / "a.txt").symlink_to("deep")
+
+
+def replace(place: Path) -> None:
+    write(place, {"other": "9\n"})
+    (place / "other").rename(place / "a.txt")
+
+
+MOVES: dict[str, tuple[Callable[[Path], object], list[bytes] | None]] = {
+    "rewritten": (rewrite, [b"a.txt"]),
+    "replaced": (replace, [b"a.txt"]),
+    "made executable": (lambda place: (place / "a.txt").chmod(0o755), [b"a.txt"]),
+    "a link that points elsewhere": (point_elsewhere, [b"link"]),
+    "a directory made private": (lambda place: (place / "deep").chmod(0o700), []),
+    "added": (lambda place: write(place, {"deep/er/c.txt": ""}), None),
+    "removed": (lambda place: (place / "deep/er/b.txt").unlink(), None),
+    "renamed": (lambda place: (place / "a.txt").rename(place / "z.txt"), None),
+    "an empty directory": (lambda place: (place / "deep/new").mkdir(), None),
+    "a link in place of a file": (put_a_link_there, None),
 }
 
 
-def test_nothing_moved_is_the_same_view_whatever_git_itself_does(place: Path) -> None:
+def test_nothing_has_moved_whatever_git_itself_does(place: Path) -> None:
     before = settled(place)
     write(place, {".git/HEAD": "ref: refs/heads/other\n"})
 
-    assert stamps(os.fsencode(place)) == before
+    assert listed(place).moved_since(before) == []
 
 
-@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
-def test_whatever_moved_makes_another_view(place: Path, move: Callable[[Path], object]) -> None:
+@pytest.mark.parametrize(("move", "moved"), MOVES.values(), ids=MOVES)
+def test_whatever_moved_is_named_or_left_to_git(
+    place: Path, move: Callable[[Path], object], moved: list[bytes] | None
+) -> None:
     before = settled(place)
     move(place)
 
-    assert settled(place) != before
+    assert listed(place).moved_since(before) == moved
 
 
-def test_what_moved_only_just_now_is_not_trusted(place: Path) -> None:
+def test_what_had_just_been_written_may_have_been_written_again(place: Path) -> None:
     settled(place)
     write(place, {"a.txt": "3\n"})
+    before = listed(place)
 
-    assert stamps(os.fsencode(place)) is None
+    assert settled(place).moved_since(before) == [b"a.txt"]
 
 
 def test_a_repository_inside_is_left_to_git(place: Path) -> None:
-    settled(place)
     write(place, {"deep/.git": "gitdir: elsewhere\n"})
-    time.sleep(2 * FRESH_NANOSECONDS / 1e9)
 
-    assert stamps(os.fsencode(place)) is None
+    assert listing(os.fsencode(place)) is None
 
 
 def test_many_files_are_left_to_git(place: Path) -> None:
     write(place, {f"many/{number}": "" for number in range(MOST_ENTRIES)})
-    time.sleep(2 * FRESH_NANOSECONDS / 1e9)
 
-    assert stamps(os.fsencode(place)) is None
+    assert listing(os.fsencode(place)) is None
 
 
-def test_a_directory_that_is_gone_has_no_view(tmp_path: Path) -> None:
-    assert stamps(os.fsencode(tmp_path / "gone")) is None
+def test_a_directory_that_is_gone_is_left_to_git(tmp_path: Path) -> None:
+    assert listing(os.fsencode(tmp_path / "gone")) is None

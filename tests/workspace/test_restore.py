@@ -10,7 +10,7 @@ from anyio.lowlevel import checkpoint
 
 from tests.workspace.helpers import commit, contents, git, put_in_front_of_git, write
 from untilgreen.errors import WorkspaceNotReady
-from untilgreen.workspace.git.private_index import Difference
+from untilgreen.workspace.git.tree_diff import Difference
 from untilgreen.workspace.git_workspace import GitWorkspace
 from untilgreen.workspace.restore import Intent, Intents, in_the_way
 

@@ -9,7 +9,7 @@ export           Writes snapshots into other directories, to try something witho
 worktree         A linked worktree for one run: created, removed, and ended as one commit on its own branch.
 remote           Snapshots over a git remote, for runs that move between machines.
 starting_point   The state of a repository before a run: its commit, and uncommitted changes.
-file_stamps      Detects without git that nothing in a small work tree changed since the last snapshot.
+file_stamps      Lists a small work tree, to find without git which of its files may have changed.
 directory_lock   One run at a time in a directory, whichever state directory it uses.
 rmtree           Removes directories, including read-only ones, and replaces files without following links.
 git/             Git as we use it: a private index, private refs, and no settings written by agents.

@@ -21,7 +21,8 @@ from untilgreen.workspace.git.object_check import (
     check_written,
     content_of,
 )
-from untilgreen.workspace.git.private_index import ABSENT, Difference, Index, differences
+from untilgreen.workspace.git.private_index import Index
+from untilgreen.workspace.git.tree_diff import ABSENT, Difference, differences
 from untilgreen.workspace.git_workspace import GitWorkspace
 
 FIRST = "1-base"

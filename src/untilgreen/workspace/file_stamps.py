@@ -1,47 +1,71 @@
-"""Detects without git that nothing in a small work tree changed since the last snapshot."""
+"""Lists a small work tree with the times of its files, to find without git which of them may have changed."""
 
 from __future__ import annotations
 
 import os
+import stat
 import time
+from typing import NamedTuple
 
-MOST_ENTRIES = 500
+MOST_ENTRIES = 1000
 """With more entries, asking git is faster."""
 FRESH_NANOSECONDS = 100_000_000
 """A file changed this recently could change again without showing another time."""
 
-Stamps = frozenset[tuple[bytes, int, int, int, int, int]]
+Stamp = tuple[int, int, int, int, int]
+"""Inode, mode, size and times."""
 
 
-def stamps(top: bytes) -> Stamps | None:
-    """Every file and directory with its inode, mode, size and times; equal views mean equal files.
+class Listing(NamedTuple):
+    """Every file and directory of a work tree."""
 
-    None if that is not certain: too many entries, one that changed just now, one that can't be read, or a
-    nested repository, whose state is kept elsewhere.
-    """
+    found: dict[bytes, Stamp]
+    fresh: frozenset[bytes]
+    """Those that changed a moment ago, so that their stamps say little."""
+
+    def moved_since(self, before: Listing) -> list[bytes] | None:
+        """Files that may have changed; None if a path came, went, or became something else."""
+        if self.found.keys() != before.found.keys():
+            return None
+        moved = []
+        for path, now in self.found.items():
+            was = before.found[path]
+            if now == was and path not in before.fresh:
+                continue
+            if stat.S_IFMT(now[1]) != stat.S_IFMT(was[1]):
+                return None
+            if not stat.S_ISDIR(now[1]):
+                moved.append(path)
+        return moved
+
+
+def listing(top: bytes) -> Listing | None:
+    """None if git has to be asked: too many entries, one that can't be read, or a nested repository."""
     began = time.time_ns()
-    entries = _entries(top)
-    if entries is None or any(stat.st_ctime_ns > began - FRESH_NANOSECONDS for _, stat in entries):
+    found = _entries(top)
+    if found is None:
         return None
-    return frozenset(
-        (path, stat.st_ino, stat.st_mode, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
-        for path, stat in entries
-    )
+    fresh = (path for path, stamp in found.items() if stamp[-1] > began - FRESH_NANOSECONDS)
+    return Listing(found, frozenset(fresh))
 
 
-def _entries(top: bytes) -> list[tuple[bytes, os.stat_result]] | None:
+def _entries(top: bytes) -> dict[bytes, Stamp] | None:
     left = [b""]
     try:
-        found = [(b"", os.lstat(top))]
+        found = {b"": _stamp(os.lstat(top))}
         while left and len(found) <= MOST_ENTRIES:
             folder = left.pop()
             with os.scandir(top + b"/" + folder) as listed:
                 for entry in listed:
                     if entry.name != b".git":
-                        found.append((folder + entry.name, entry.stat(follow_symlinks=False)))
+                        found[folder + entry.name] = _stamp(entry.stat(follow_symlinks=False))
                         left += [folder + entry.name + b"/"] if entry.is_dir(follow_symlinks=False) else []
                     elif folder:
                         return None
     except OSError:
         return None
     return None if left or len(found) > MOST_ENTRIES else found
+
+
+def _stamp(found: os.stat_result) -> Stamp:
+    return found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -11,13 +11,15 @@ from untilgreen.core.values.model import Change
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.ports import Restoration
 from untilgreen.regex import regex
-from untilgreen.workspace.file_stamps import Stamps, stamps
+from untilgreen.workspace.file_stamps import Listing, listing
 from untilgreen.workspace.git.command import Git, GitFailed, shown
 from untilgreen.workspace.git.gc_guard import GcWatch, check_whole, tell_nobody
 from untilgreen.workspace.git.index_seed import adopt, refresh, seed, submodules
-from untilgreen.workspace.git.private_index import Difference, Index, Looked, differences
+from untilgreen.workspace.git.private_index import Index, Looked
 from untilgreen.workspace.git.private_repository import PrivateRepository
 from untilgreen.workspace.git.repository import Repository, find_repository
+from untilgreen.workspace.git.tree_diff import Difference, differences
+from untilgreen.workspace.git.tree_patch import NotPatchable
 from untilgreen.workspace.in_place import InPlace
 from untilgreen.workspace.restore import Intent, Intents, Restoring
 
@@ -34,6 +36,8 @@ GONE = (
 """What git says about objects, or their folders, that existed a moment ago."""
 DAMAGE = ("index file smaller", "index file corrupt", "bad signature", "bad index", "index file open failed")
 """What git says about an index damaged by a power cut; ours can be rebuilt."""
+RULES = (b".gitignore", b".gitattributes")
+"""Files that decide about other files, in any case, as some disks take both for the same."""
 ATTEMPTS = 3
 REMEMBERED, MOST_REMEMBERED = 32, 10_000
 """How many differences between trees are remembered, and the most paths that one may have."""
@@ -64,9 +68,9 @@ class GitWorkspace:
         self._in_place = InPlace(self._private)
         self._private_repository: PrivateRepository | None = None
         self._tree: tuple[tuple[int, ...], str] | None = None
-        """The tree written last, and the mark of the index at that time."""
-        self._still: tuple[Stamps, tuple[int, ...]] | None = None
-        """The file times before git last looked, and the mark of the index after it."""
+        """The tree of the index, and its mark at that time."""
+        self._seen: tuple[Listing, str] | None = None
+        """The files before the last look, all of them kept or ignored, and the tree that it found."""
         self._whole: str | None = None
         """The last tree that has a ref and was found complete."""
         self._differences: dict[tuple[str, str], Sequence[Difference]] = {}
@@ -183,7 +187,7 @@ class GitWorkspace:
                 if attempt == ATTEMPTS_BESIDE_A_GC or not any(sign in failure.words for sign in GONE):
                     raise
                 private.index.unlink(missing_ok=True)
-                self._tree = self._still = self._whole = None
+                self._tree = self._seen = self._whole = None
         raise AssertionError("the last attempt returns or raises")
 
     async def _check(self, private: PrivateRepository, git: Git, tree: str, watch: GcWatch) -> None:
@@ -192,7 +196,8 @@ class GitWorkspace:
             return
         before = None if await watch.saw_one() else self._whole or await _committed(private.users)
         await watch.no_prune()
-        found = await check_whole(git, private.repository.objects, tree, before)
+        known = private.patcher.differences(before, tree) if before and private.patcher else None
+        found = await check_whole(git, private.objects, tree, before, known)
         if before is not None and found is not None:
             self._remember(before, tree, found)
         self._whole = tree
@@ -219,7 +224,7 @@ class GitWorkspace:
             Restoring(git, Index(git, private.index), self._intents),
             GcWatch(private.repository.common, private.repository.top, self.tell),
         )
-        seen = await self._look(private, git)
+        seen = await self._look(private, git, in_index=True)
         theirs = await restoring.theirs(seen, known, cut_off)
         before, blocked = await restoring.free_the_way(seen, snapshot)
         await private.refs.keep(before, "before-restore")
@@ -229,12 +234,13 @@ class GitWorkspace:
         self.root.mkdir(parents=True, exist_ok=True)
         return Restoration(before=way_back, kept=tuple(map(shown, kept)))
 
-    async def _look(self, private: PrivateRepository, git: Git) -> str:
-        """The tree of what is on disk; if nothing changed, it is known without writing it."""
-        index = Index(git, private.index, self.max_file)
-        seen = stamps(os.fsencode(private.repository.top))
-        if seen is not None and self._tree is not None and self._still == (seen, index.mark()):
-            return self._tree[1]
+    async def _look(self, private: PrivateRepository, git: Git, *, in_index: bool = False) -> str:
+        """The tree of what is on disk; with `in_index` the private index holds it afterwards."""
+        now = listing(os.fsencode(private.repository.top)) if private.patcher else None
+        if not in_index and (tree := await self._patched(private, git, now)) is not None:
+            return tree
+        patches = not in_index and not self.max_file  # which counts only files that the index does not have
+        index = Index(git, private.index, self.max_file, private.patcher if patches else None)
         if self._untouched:
             self._untouched = False
             self._unread = await adopt(private, git)
@@ -254,11 +260,27 @@ class GitWorkspace:
             looked = await index.update()
         self._note(looked.nested, looked.warnings)
         self._note_large(looked)
+        tree = looked.tree or await index.tree()
         if self._tree is None or self._tree[0] != index.mark():
-            tree = looked.tree or await index.tree()
             self._tree = (index.mark(), tree)
-        self._still = (seen, index.mark()) if seen is not None else None
-        return self._tree[1]
+        certain = now is not None and not (looked.nested or looked.warnings or looked.left_out)
+        self._seen = (now, tree) if now is not None and certain else None
+        return tree
+
+    async def _patched(self, private: PrivateRepository, git: Git, now: Listing | None) -> str | None:
+        """The tree of what is on disk, made from the last one; None if git has to look."""
+        if now is None or self._seen is None or private.patcher is None:
+            return None
+        before, tree = self._seen
+        moved = now.moved_since(before)
+        if moved is None or any(path.rpartition(b"/")[2].lower() in RULES for path in moved):
+            return None
+        try:
+            tree = await private.patcher.patched(git, tree, moved, new="skip")
+        except (NotPatchable, GitFailed):
+            return None
+        self._seen = (now, tree)
+        return tree
 
     async def _ready(self) -> PrivateRepository:
         if self._private_repository is None:

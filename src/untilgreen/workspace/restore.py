@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from untilgreen.crash_points import passing
 from untilgreen.workspace.git.command import PLAINLY, Git, joined, shown, split
-from untilgreen.workspace.git.private_index import Difference, Index, differences
+from untilgreen.workspace.git.private_index import Index
+from untilgreen.workspace.git.tree_diff import Difference, differences
 
 NONE_IGNORED = 1
 

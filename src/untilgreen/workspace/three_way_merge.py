@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from untilgreen.workspace.git.command import Git, shown
 from untilgreen.workspace.git.index_seed import REGULAR
-from untilgreen.workspace.git.private_index import ABSENT, SUBMODULE, Difference, Index, differences
+from untilgreen.workspace.git.private_index import Index
+from untilgreen.workspace.git.tree_diff import ABSENT, SUBMODULE, Difference, differences
 from untilgreen.workspace.git_workspace import GitWorkspace
 from untilgreen.workspace.restore import in_the_way
 

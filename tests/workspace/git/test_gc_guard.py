@@ -14,6 +14,7 @@ from tests.surfaces.cli.helpers import script
 from tests.workspace.helpers import git, write
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.git.gc_guard import NOTE, GcWatch
+from untilgreen.workspace.git.snapshot_refs import Refs
 from untilgreen.workspace.git_workspace import GitWorkspace
 
 
@@ -175,27 +176,44 @@ async def test_a_prune_that_runs_here_is_waited_for_and_none_elsewhere(
     assert came == ["ended", "looked"]
 
 
+class Pruned(Refs):
+    """Refs beside a prune that takes an object in the moment in which a tree gets its name."""
+
+    def __init__(self, refs: Refs, objects: Path, doomed: str | None) -> None:
+        """Without a name, the tree itself goes."""
+        self.__dict__ |= refs.__dict__
+        self._objects = objects
+        self._doomed = doomed
+        self.took: list[str] = []
+
+    async def keep(self, tree: str, label: str) -> None:
+        await super().keep(tree, label)
+        if not self.took:
+            self.took.append(self._doomed or tree)
+            (self._objects / self.took[0][:2] / self.took[0][2:]).unlink()
+
+
+@pytest.mark.parametrize("what", ["file", "tree"])
+@pytest.mark.parametrize("new", [False, True])
 @pytest.mark.parametrize("packed", [False, True])
 async def test_what_a_prune_took_from_a_snapshot_is_written_once_more(
-    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool
+    repository: Path, workspace: GitWorkspace, packed: bool, new: bool, what: str
 ) -> None:
-    """The file goes in the moment in which the tree gets its name; a prune leaves no other trace."""
+    """A prune leaves no other trace."""
     write(repository, {"a.txt": "once\n"})
     await workspace.snapshot("0")
     if packed:  # what is in a pack, and not in a file of its own, is there as well
         git(repository, "repack", "-q", "-a", "-d")
-    write(repository, {"a.txt": "twice\n", "b.txt": "once\n"})
+    write(repository, {"a.txt": "twice\n"})
+    if new:
+        write(repository, {"b.txt": "once\n"})
     blob = git(repository, "hash-object", "a.txt").strip()
-    file = repository / ".git" / "objects" / blob[:2] / blob[2:]
-    real = shutil.which("git")
-    taking = f'for word; do if test "$word" = update-ref && ! test -e {tmp_path}/took; then rm "{file}"'
-    body = f'{taking}; touch {tmp_path}/took; fi; done\nexec {real} "$@"\n'
-    (tmp_path / "bin").mkdir()
-    script(tmp_path / "bin" / "git", body)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    private = await workspace._ready()
+    refs = Pruned(private.refs, repository / ".git" / "objects", blob if what == "file" else None)
+    private.refs = refs
 
     tree = await workspace.snapshot("1")
 
-    assert (tmp_path / "took").exists()
+    assert refs.took == [blob if what == "file" else tree]
     assert git(repository, "cat-file", "-p", blob) == "twice\n"
-    assert git(repository, "rev-list", "--objects", tree).count("\n") >= 3
+    assert git(repository, "rev-list", "--objects", tree).count("\n") == 2 + new

@@ -17,7 +17,9 @@ from anyio import to_thread
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.process.table import called, lives
 from untilgreen.workspace.git.command import Git, GitFailed
-from untilgreen.workspace.git.private_index import SUBMODULE, Difference, differences
+from untilgreen.workspace.git.loose_objects import LooseObjects
+from untilgreen.workspace.git.tree_diff import SUBMODULE, Difference, differences
+from untilgreen.workspace.git.tree_patch import Compared
 
 NOTE = "gc.pid"
 PROGRAM = "git"
@@ -34,17 +36,20 @@ def tell_nobody(sentence: str) -> None:
     """For callers who show nothing."""
 
 
-async def check_whole(git: Git, objects: Path, tree: str, before: str | None) -> list[Difference] | None:
+async def check_whole(
+    git: Git, objects: LooseObjects, tree: str, before: str | None, compared: Compared | None = None
+) -> list[Difference] | None:
     """Raise if an object of a tree is missing; objects of `before` are taken to be there.
 
-    Returns what differs from `before`, which is computed for that anyway.
+    Returns what differs from `before`, which is computed for that anyway; `compared` is that, if known.
     """
     if before is None:
         await git("rev-list", "--objects", "--quiet", tree)
         return None
-    found = await differences(git, before, tree)  # which reads every new tree itself
+    # git reads every new directory for that itself
+    found, trees = compared or Compared(await differences(git, before, tree), [])
     new = {each.new.decode() for each in found if not each.deleted and each.new_mode != SUBMODULE}
-    packed = sorted(name for name in new if not (objects / name[:2] / name[2:]).exists())
+    packed = sorted(name for name in new.union(trees) if not objects.has(name))
     if not packed:
         return found
     told = await git("cat-file", "--batch-check=%(objectname)", given="\n".join([*packed, ""]).encode())

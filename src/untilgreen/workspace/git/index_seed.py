@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import anyio.to_thread
 
 from untilgreen.regex import regex
 from untilgreen.workspace.git.command import Git, joined, split
-from untilgreen.workspace.git.private_index import SUBMODULE
 from untilgreen.workspace.git.private_repository import PrivateRepository
+from untilgreen.workspace.git.tree_diff import SUBMODULE
+from untilgreen.workspace.git.tree_patch import filtered
 
 REGULAR = (b"100644", b"100755")
 ORDINARY = b"H"
@@ -141,7 +142,7 @@ async def _read_again(git: Git, top: bytes, entries: Iterable[Entry]) -> None:
     asked = b"\n".join([*(name for _, name, _ in plain), b""])
     sizes = (await git("cat-file", "--batch-check=%(objectsize)", "--buffer", given=asked)).split(b"\n")
     differing = await anyio.to_thread.run_sync(_of_other_size, top, [path for _, _, path in plain], sizes)
-    unlike = differing - await _filtered(git, differing)
+    unlike = differing - await filtered(git, differing)
     lines = [b"%s %s 0\t%s" % entry for entry in plain if entry[2] in unlike] if unlike else []
     if lines:
         await git("update-index", "-z", "--index-info", given=joined(lines))
@@ -160,15 +161,3 @@ def _size(top: bytes, path: bytes) -> int | None:
         return os.lstat(top + b"/" + path).st_size
     except OSError:
         return None
-
-
-async def _filtered(git: Git, paths: Collection[bytes]) -> set[bytes]:
-    """Those whose size differs because of a filter, which keeps running."""
-    if not paths:
-        return set()
-    answers = split(await git("check-attr", "-z", "--stdin", "filter", given=joined(paths)))
-    return {
-        path
-        for path, value in zip(answers[::3], answers[2::3], strict=True)
-        if value not in (b"unspecified", b"unset")
-    }

@@ -6,7 +6,6 @@ would return the new content under the old name. A name is the hash of its conte
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -17,10 +16,10 @@ from anyio import to_thread
 
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.git.command import Git, split
+from untilgreen.workspace.git.loose_objects import object_name
 
 AT_ONCE = 64_000_000
 """Bytes that are asked for in one command, as far as the objects are not larger."""
-_SHA1_LENGTH = 40
 LINK = b"120000"
 """The mode of a link in a listing of git."""
 _SMALL = 1 << 15
@@ -65,7 +64,7 @@ def _other_on_disk(listed: Sequence[bytes], place: Path) -> tuple[list[_Entry], 
         if kind != b"blob":
             continue
         content = _on_disk(b"%s/%s" % (top, path), mode == LINK)
-        if content is None or _hashed(name, kind, content) != name:
+        if content is None or object_name(kind, content, len(name)) != name:
             other.append(_Entry(kind, name, len(content or b"")))
     return folders, other
 
@@ -144,16 +143,8 @@ def _compare_all(names: Sequence[bytes], printed: bytes) -> None:
         at += 1
 
 
-def _hashed(like: bytes, kind: bytes, content: bytes) -> bytes:
-    """The name of an object, in the same form as another."""
-    made = hashlib.sha1(usedforsecurity=False) if len(like) == _SHA1_LENGTH else hashlib.sha256()
-    made.update(b"%s %d\0" % (kind, len(content)))
-    made.update(content)
-    return made.hexdigest().encode()
-
-
 def _compare(name: bytes, kind: bytes, content: bytes) -> None:
-    if _hashed(name, kind, content) != name:
+    if object_name(kind, content, len(name)) != name:
         raise WorkspaceNotReady(_wrong(name, "has another content than its name says"))
 
 

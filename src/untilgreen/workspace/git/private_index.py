@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import anyio
 
 from untilgreen.workspace.git.command import Git, GitFailed, joined, split
-from untilgreen.workspace.git.tree_patch import NotPatchable, patched_tree, times
+from untilgreen.workspace.git.tree_patch import NotPatchable, Patcher, times
 
-SUBMODULE = b"160000"
-ABSENT = b"000000"
 MOVING = ("No such file or directory", "short read", "file changed")
 """What git says about a file that is written or removed while git reads it."""
 PASSED_OVER = "Ignoring path"
@@ -30,36 +27,12 @@ CHANGED = ("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
 DIFFERING = ("ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard")
 
 
-class Difference(NamedTuple):
-    """One path that differs between two trees, in git's own terms."""
-
-    path: bytes
-    old_mode: bytes
-    new_mode: bytes
-    old: bytes
-    new: bytes
-
-    @property
-    def submodule(self) -> bool:
-        """Whether either side is the commit of another repository."""
-        return SUBMODULE in (self.old_mode, self.new_mode)
-
-    @property
-    def added(self) -> bool:
-        """Only the second tree has it."""
-        return self.old_mode == ABSENT
-
-    @property
-    def deleted(self) -> bool:
-        """Only the first tree has it."""
-        return self.new_mode == ABSENT
-
-
 class Index:
     """The private index, while no one else writes it."""
 
-    def __init__(self, git: Git, path: Path, max_file: int = 0) -> None:
+    def __init__(self, git: Git, path: Path, max_file: int = 0, patcher: Patcher | None = None) -> None:
         """New files with more than `max_file` bytes are left out; 0 leaves none out."""
+        self._patcher = patcher
         self._git = git
         self._path = path
         self._max_file = max_file
@@ -67,12 +40,13 @@ class Index:
         """What git said about names that it never adds, such as `.GIT` or `git~1`."""
 
     async def update(self, known: str | None = None, *, unchanged: bool = False) -> Looked:
-        """Update the index to what is on disk, and report what was left out; `known` is its tree before.
-
-        `unchanged` says that the files in it were compared a moment ago: only new ones are looked for.
+        """Find what is on disk, and report what was left out; `known` is the tree of the index before.
 
         First list differences without writing, then add them all at once: faster than `git add -A`, and
-        nested repositories are reported instead of added.
+        nested repositories are reported instead of added. Where they are simple and no file came or went,
+        the tree is derived from `known`; the index stays as it is, and has the same differences next time.
+
+        `unchanged` says that the files in it were compared a moment ago: only new ones are looked for.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -88,13 +62,9 @@ class Index:
         large, left_out = await self._large(paths), False
         if large and self._max_file:
             paths, left_out = [path for path in paths if path not in large], True
-        tree = None if paths else known
-        if paths:
-            try:
-                tree = await self._take_in(paths, known if self._size() > LARGE else None)
-            except GitFailed:  # `update-index` can't handle files below what is a link now
-                await self._git("add", "-u")
-                await self.add([path for path in await self._others() if not path.endswith(b"/")])
+        tree = await self._patched(known, paths, "refuse")
+        if tree is None and paths:
+            tree = await self._take_in(paths, known)
         return Looked(
             nested=tuple(path.rstrip(b"/") for path in differing if path.endswith(b"/")),
             warnings=(*warnings, *self._passed_over),
@@ -102,6 +72,30 @@ class Index:
             large=tuple(large.items()),
             left_out=left_out,
         )
+
+    async def _take_in(self, paths: Sequence[bytes], known: str | None) -> str | None:
+        """Add the paths, and return the new tree if it can be derived from `known`."""
+        before = times(self._git.place, paths)
+        try:
+            await self.add(paths)
+        except GitFailed:  # `update-index` can't handle files below what is a link now
+            await self._git("add", "-u")
+            await self.add([path for path in await self._others() if not path.endswith(b"/")])
+            return None
+        tree = None if self._passed_over else await self._patched(known, paths, "take")
+        # What is written between its two readers is in the index as it was, and in the tree as it is.
+        return tree if times(self._git.place, paths) == before else None
+
+    async def _patched(
+        self, known: str | None, paths: Sequence[bytes], new: Literal["take", "refuse"]
+    ) -> str | None:
+        """The tree of what is on disk, made from that of the index; None where that can't be done."""
+        if known is None or not paths or self._patcher is None:
+            return None if paths else known
+        try:
+            return await self._patcher.patched(self._git, known, paths, new)
+        except NotPatchable:
+            return None
 
     async def _large(self, paths: Sequence[bytes]) -> dict[bytes, int]:
         """New files that git would have to store in full, with their sizes."""
@@ -118,32 +112,6 @@ class Index:
         except OSError:
             return 0
         return found.st_size if stat.S_ISREG(found.st_mode) else 0
-
-    async def _take_in(self, paths: Sequence[bytes], known: str | None) -> str | None:
-        """Add the paths; if `known` is the tree before, also derive the new tree from it where possible."""
-        if known is None:
-            await self.add(paths)
-            return None
-        before = times(self._git, paths)
-        trees: list[str] = []
-        failures: list[GitFailed] = []
-
-        async def patch() -> None:
-            with suppress(NotPatchable, GitFailed):
-                trees.append(await patched_tree(self._git, known, paths))
-
-        async def add() -> None:
-            try:
-                await self.add(paths)
-            except GitFailed as failure:
-                failures.append(failure)
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(patch)
-            group.start_soon(add)
-        for failure in failures:
-            raise failure
-        return trees[0] if trees and times(self._git, paths) == before else None
 
     def _looks(self) -> Sequence[tuple[str, ...]]:
         """What lists every difference; with many files, two git processes at once."""
@@ -231,20 +199,8 @@ class Looked(NamedTuple):
     """Nested repositories that are not submodules."""
     warnings: tuple[str, ...]
     tree: str | None
-    """The tree of the index, if known without writing it."""
+    """The tree of what is on disk, if known without the index."""
     large: tuple[tuple[bytes, int], ...] = ()
     """New files of a size worth a warning, with their bytes."""
     left_out: bool = False
     """Whether the large files were left out, as the spec asks."""
-
-
-async def differences(git: Git, before: str, after: str) -> list[Difference]:
-    """Every path that differs between two trees, in git's order."""
-    if before == after:
-        return []
-    parts = split(await git("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after))
-    found = []
-    for facts, path in zip(parts[::2], parts[1::2], strict=True):
-        old_mode, new_mode, old, new, _ = facts.lstrip(b":").split(b" ")
-        found.append(Difference(path, old_mode, new_mode, old, new))
-    return found

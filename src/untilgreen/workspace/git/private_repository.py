@@ -9,6 +9,7 @@ are those the run began with (see `settings`); filters such as git-lfs and git-c
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,16 +17,25 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from untilgreen.errors import WorkspaceNotReady
+from untilgreen.regex import regex
 from untilgreen.workspace.git.command import OFFLINE, SEALED, Git
 from untilgreen.workspace.git.git_lock import alone
+from untilgreen.workspace.git.loose_objects import LooseObjects
 from untilgreen.workspace.git.repository import Repository
 from untilgreen.workspace.git.settings import Setting, frozen, read_settings, refused_filters, written
 from untilgreen.workspace.git.snapshot_refs import Refs
+from untilgreen.workspace.git.tree_patch import Patcher
 
 AS_IT_IS = "* -text -ident !working-tree-encoding !diff\n"
 """`!diff`: no change can be hidden by declaring a text file binary."""
 FROZEN, FILTERS = "frozen-settings", "frozen-filters"
 """Files in the private git directory: the settings that the run began with, and the names of its filters."""
+SHARED = "core.sharedrepository"
+_ODD = regex(
+    r'(filemode|symlinks) = "(?!(true|yes|on|1)")|(ignorecase|precomposeunicode) = "(?!(false|no|off|0)")',
+    re.IGNORECASE,
+)
+"""Settings under which a file on disk is not what git takes it for."""
 STORES = ("lfs", "git-crypt", "annex")
 """Directories in which filters keep data."""
 
@@ -49,7 +59,10 @@ class PrivateRepository:
         )
         self.users = Git(place=repository.top, variables={"GIT_DIR": str(repository.git_dir), **OFFLINE})
         """git in the user's own git directory: `git gc` looks for refs only there."""
-        self.refs = Refs(self.users, run)
+        self.objects = LooseObjects(repository.objects, repository.object_format)
+        self.patcher: Patcher | None = None
+        """Makes trees without git, where files are what they seem."""
+        self.refs = Refs(self.users, run, repository.common)
 
     async def lay_out(self) -> list[str]:
         """Make the directory, or renew its filters' commands; returns the filters that are not run.
@@ -63,11 +76,15 @@ class PrivateRepository:
         _write(self.path / "HEAD", "ref: refs/heads/none\n")
         _write(self.path / "config", self._config(""))
         settings = await self._settings()
+        self.refs.by_git = any(each.key == SHARED for each in settings)
         if not (self.path / FROZEN).exists():
             self._freeze(settings)
         names = (self.path / FILTERS).read_text(errors="surrogateescape").split("\0")
         filters = [each for each in frozen(settings, repository.top, names) if each.filter]
-        _write(self.path / "config", self._config(_read(self.path / FROZEN) + written(filters)))
+        kept = _read(self.path / FROZEN)
+        _write(self.path / "config", self._config(kept + written(filters)))
+        if not _ODD.search(kept):
+            self.patcher = Patcher(repository.top, self.objects, filters=bool(filters))
         for store in STORES:
             if (repository.common / store).is_dir() and not (self.path / store).exists():
                 (self.path / store).symlink_to(repository.common / store)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 
-from anyio import CancelScope
+from anyio import CancelScope, to_thread
 
 from untilgreen.regex import regex
 from untilgreen.workspace.git.command import Git
+from untilgreen.workspace.git.loose_ref import create_ref
 
 ATTEMPTS = 3
 BEFORE = "before-"
@@ -18,8 +20,12 @@ _NOT_IN_A_REF = regex(r"[^A-Za-z0-9_-]+")
 class Refs:
     """The snapshots of one run under `refs/untilgreen/<run>/`, by label."""
 
-    def __init__(self, git: Git, run: str) -> None:
+    def __init__(self, git: Git, run: str, common: Path) -> None:
+        """`common` is the git directory that holds the refs."""
         self._git = git
+        self._common = common
+        self.by_git = False
+        """Whether every ref has to be written by git, as files get special permissions there."""
         self._folder = f"refs/untilgreen/{_part(run)}/"
         self._known: dict[str, str] = {}
         self._owed: dict[str, str] = {}
@@ -38,9 +44,10 @@ class Refs:
         await self.settle()
         # A git killed here would leave a lock among the user's refs.
         with CancelScope(shield=True):
-            made = await self._git.attempt("update-ref", ref, tree, "")
-            if made.returncode:
-                await self._keep_beside(tree, ref)
+            if self.by_git or not await to_thread.run_sync(create_ref, self._common, ref, tree):
+                made = await self._git.attempt("update-ref", ref, tree, "")
+                if made.returncode:
+                    await self._keep_beside(tree, ref)
         self._known[ref] = tree
 
     async def settle(self) -> None:

@@ -1,0 +1,65 @@
+"""Writes single objects into a repository as git does: each in a file of its own that is never half there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+BEING_WRITTEN = "tmp_obj_"
+"""Prefix of files that are not complete yet; `git gc` removes those that a killed process left."""
+SHA1_LENGTH = 40
+_FASTEST = 1
+"""How much git compresses such files, unless it is told otherwise."""
+
+
+def object_name(kind: bytes, content: bytes, length: int = SHA1_LENGTH) -> bytes:
+    """The name of an object, of as many hexadecimal digits as the repository uses."""
+    made = hashlib.sha1(usedforsecurity=False) if length == SHA1_LENGTH else hashlib.sha256()
+    made.update(b"%s %d\0" % (kind, len(content)))
+    made.update(content)
+    return made.hexdigest().encode()
+
+
+class LooseObjects:
+    """The objects of a repository that lie in files of their own."""
+
+    def __init__(self, folder: Path, object_format: str = "sha1") -> None:
+        self._folder = os.fspath(folder)
+        self.length = SHA1_LENGTH if object_format == "sha1" else 64
+
+    def write(self, kind: bytes, content: bytes) -> bytes:
+        """Keep an object and return its name; one that is there becomes as young as a new one, as in git."""
+        name = object_name(kind, content, self.length)
+        target = self._file(name.decode())
+        try:
+            os.utime(target)
+        except FileNotFoundError:
+            packed = zlib.compress(b"%s %d\0%s" % (kind, len(content), content), _FASTEST)
+            with suppress(FileExistsError):
+                os.mkdir(os.path.dirname(target))  # noqa: PTH102, PTH120 - a lap does this for every changed file
+            _put(packed, target)
+        return name
+
+    def has(self, name: str) -> bool:
+        """Whether it lies in a file of its own; it may be in a pack otherwise."""
+        return os.path.exists(self._file(name))  # noqa: PTH110 - the same
+
+    def _file(self, name: str) -> str:
+        return f"{self._folder}/{name[:2]}/{name[2:]}"
+
+
+def _put(data: bytes, target: str) -> None:
+    beside = f"{os.path.dirname(target)}/{BEING_WRITTEN}{secrets.token_hex(8)}"  # noqa: PTH120 - the same
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o444)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+            file.write(data)
+        os.replace(beside, target)  # noqa: PTH105 - text, not a path
+    except OSError:
+        with suppress(OSError):
+            os.unlink(beside)  # noqa: PTH108 - the same
+        raise
