@@ -21,3 +21,23 @@ async def test_a_look_leaves_the_index_of_the_user_as_it_is(repository: Path) ->
     assert found is not None
     assert (found.commit, found.dirty) == (git(repository, "rev-parse", "HEAD").strip(), ["b.txt", "new.txt"])
     assert (repository / ".git" / "index").read_bytes() == before
+
+
+async def test_before_the_first_commit_there_is_none(repository: Path) -> None:
+    write(repository, {"a.txt": "1\n"})
+
+    found = await look(repository, Repositories())
+
+    assert found is not None
+    assert (found.commit, found.dirty) == (None, ["a.txt"])
+
+
+async def test_a_commit_whose_branch_is_packed_is_found(repository: Path) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    git(repository, "pack-refs", "--all")
+
+    found = await look(repository, Repositories())
+
+    assert found is not None
+    assert found.commit == git(repository, "rev-parse", "HEAD").strip()

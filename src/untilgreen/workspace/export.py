@@ -81,7 +81,7 @@ class Exporter:
             asked = ("ls-files", "-z", "--others", "--directory", "--exclude-standard")
             ignored = split(await git(*asked, "--ignored"))
             others = split(await git("ls-files", "-z", "--others", "--exclude-standard"))
-            inside = [path + b"/" for path in await submodules(git)]
+            inside = [path + b"/" for path in await submodules(git, private.index)]
         nested = [path for path in others if path.endswith(b"/")]
         if limit := self._workspace.max_file:
             top = private.repository.top

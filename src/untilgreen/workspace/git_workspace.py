@@ -99,7 +99,8 @@ class GitWorkspace:
         private = await self._ready()
         async with private.alone() as git:
             known = private.index.exists() or not private.repository.index.exists()
-            if inside := await submodules(git if known else private.users):
+            index = private.index if known else private.repository.index
+            if inside := await submodules(git if known else private.users, index):
                 self._warn(
                     f"Changes in submodules are neither kept nor restored: {_listed(inside)}. "
                     "To work on one, start a run in it."

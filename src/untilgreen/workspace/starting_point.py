@@ -8,6 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from untilgreen.workspace.git.command import Git, shown, split
+from untilgreen.workspace.git.head import UNBORN, History
 from untilgreen.workspace.git.repository import Repositories, Repository
 from untilgreen.workspace.git.settings import overrides, read_settings
 
@@ -31,6 +32,6 @@ async def look(start: Path, repositories: Repositories) -> Beginning | None:
         return None
     git = Git(place=repository.top)
     git = replace(git, settings=overrides(await read_settings(git), repository.top))
-    head = await git.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    head = await History(repository).head()
     listed = split(await git(*STATUS, "--ignore-submodules=dirty"))
-    return Beginning(repository, head.stdout.decode().strip() or None, [shown(line[3:]) for line in listed])
+    return Beginning(repository, None if head == UNBORN else head, [shown(line[3:]) for line in listed])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workspace.helpers import commit, contents, git, settle, write
+from tests.workspace.helpers import commit, contents, git, put_in_front_of_git, settle, write
 from untilgreen.workspace.git_workspace import GitWorkspace
 from untilgreen.workspace.worktree import Worktree
 
@@ -258,3 +258,32 @@ async def test_a_new_checkout_that_git_converts_is_kept_as_it_is_on_disk(
 
     assert on_disk["sub/b.txt"] != b"$Id$\n"
     assert contents(workspace.root) == on_disk
+
+
+@pytest.mark.parametrize("split", [False, True])
+async def test_submodules_are_named_also_where_the_index_is_split(
+    repository: Path, workspace: GitWorkspace, split: bool
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    head = git(repository, "rev-parse", "HEAD").strip()
+    git(repository, "update-index", "--add", "--cacheinfo", f"160000,{head},inner")
+    if split:
+        git(repository, "update-index", "--split-index")
+
+    await workspace.prepare()
+
+    assert [warning.partition(":")[2].split(".")[0] for warning in workspace.warnings()] == [" inner"]
+
+
+async def test_git_is_not_asked_for_submodules_where_there_are_none(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    calls = tmp_path / "calls"
+    put_in_front_of_git(tmp_path, monkeypatch, f"open({str(calls)!r}, 'a').write(verb + ' ')\n")
+
+    await workspace.prepare()
+
+    assert calls.read_text().split() == ["rev-parse", "config"]

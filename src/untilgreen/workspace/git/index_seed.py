@@ -22,6 +22,8 @@ SKIPPED = (b"S", b"s")
 """Before one that is outside a sparse checkout, or that git was told to leave alone."""
 CONVERTING = frozenset({b"text", b"crlf", b"eol", b"ident", b"working-tree-encoding", b"filter"})
 """Attributes by which a checkout writes other bytes than git keeps, unless they are unset."""
+_SUBMODULE_MODE = int(SUBMODULE, 8).to_bytes(4, "big")
+"""As every version of the index file holds it."""
 _SUBMODULE = regex(rb"(?:\A|\0)%s [^\t]*\t([^\0]+)" % SUBMODULE)
 
 
@@ -69,8 +71,10 @@ async def refresh(git: Git) -> bool:
     return not (await git.attempt("update-index", "--refresh")).returncode
 
 
-async def submodules(git: Git) -> tuple[bytes, ...]:
-    """The paths of submodules."""
+async def submodules(git: Git, index: Path) -> tuple[bytes, ...]:
+    """The paths of submodules in an index; git is asked only if it may have one."""
+    if not await anyio.to_thread.run_sync(_may_have_submodules, index):
+        return ()
     listed = await git("ls-files", "-z", "--stage")
     return tuple(_SUBMODULE.findall(listed)) if SUBMODULE in listed else ()
 
@@ -93,6 +97,14 @@ async def _begun(private: PrivateRepository, git: Git) -> Path:
     beginning.unlink(missing_ok=True)
     await _copy(private, git.with_index(beginning), beginning)
     return beginning
+
+
+def _may_have_submodules(index: Path) -> bool:
+    """Whether the mode of one may be in the file; an index that is split has another file."""
+    try:
+        return _SUBMODULE_MODE in index.read_bytes() or any(index.parent.glob("sharedindex.*"))
+    except FileNotFoundError:
+        return False
 
 
 async def _copy(private: PrivateRepository, git: Git, to: Path) -> None:
