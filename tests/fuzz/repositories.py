@@ -18,7 +18,7 @@ import anyio
 from untilgreen.gates.integrity.protected import executed_files, followed_files, protection
 from untilgreen.gates.levels import sanity
 from untilgreen.gates.levels.work_files import Files, told
-from untilgreen.workspace.git import index_seed, private_index, snapshot_refs, tree_patch
+from untilgreen.workspace.git import index_seed, snapshot_refs, tree_diff, tree_patch
 from untilgreen.workspace.git.command import shown
 from untilgreen.workspace.git.gc_guard import NOTE, GcWatch
 from untilgreen.workspace.git.head import History
@@ -55,7 +55,7 @@ def differing(data: bytes) -> object:
     names = names_in(data)
     facts = b":100644 000000 %s %s D" % (IDENTITY, b"0" * 40)
     git: Any = Printed([part for name in names for part in (facts, name)])
-    found = anyio.run(private_index.differences, git, "a", "b")
+    found = anyio.run(tree_diff.differences, git, "a", "b")
     assert [each.path for each in found] == names
     return [shown(each.path) for each in found]
 
@@ -70,14 +70,14 @@ def listed(data: bytes) -> object:
 
 
 def grafting(data: bytes) -> object:
-    """What a directory holds, and what is made of a change to each of its names."""
+    """What a directory holds, as git keeps it and prints it among others."""
     names = [name for name in names_in(data) if b"/" not in name]
-    git: Any = Printed([b"100644 blob %s\t%s" % (IDENTITY, name) for name in names])
-    held = anyio.run(tree_patch._listed, git, "a", [b""])
-    assert list(held[b""]) == names
-    for name in names:
-        tree_patch._change(held, name, None)
-    assert held[b""] == {}
+    content = b"".join(b"100644 %s\0%s" % (name, bytes.fromhex(IDENTITY.decode())) for name in names)
+    printed = b"%s tree %d\n%s\n" % (IDENTITY, len(content), content)
+    found = list(tree_patch._trees(b"a:b missing\n%s%s blob 1\nx\n%s" % (printed, IDENTITY, printed)))
+    assert found == [(IDENTITY, content)] * 2
+    assert dict(tree_patch._entries(content, 20)) == dict.fromkeys(names, (b"100644", IDENTITY))
+    list(tree_patch._trees(data))
     return names
 
 

@@ -71,9 +71,9 @@ async def refresh(git: Git) -> bool:
     return not (await git.attempt("update-index", "--refresh")).returncode
 
 
-async def submodules(git: Git, index: Path) -> tuple[bytes, ...]:
-    """The paths of submodules in an index; git is asked only if it may have one."""
-    if not await anyio.to_thread.run_sync(_may_have_submodules, index):
+async def submodules(git: Git, index: Path | None = None) -> tuple[bytes, ...]:
+    """The paths of submodules in git's index; if that file is named, git is asked only if it may have one."""
+    if index is not None and not await anyio.to_thread.run_sync(_may_have_submodules, index):
         return ()
     listed = await git("ls-files", "-z", "--stage")
     return tuple(_SUBMODULE.findall(listed)) if SUBMODULE in listed else ()

@@ -20,8 +20,8 @@ _NOT_IN_A_REF = regex(r"[^A-Za-z0-9_-]+")
 class Refs:
     """The snapshots of one run under `refs/untilgreen/<run>/`, by label."""
 
-    def __init__(self, git: Git, run: str, common: Path) -> None:
-        """`common` is the git directory that holds the refs."""
+    def __init__(self, git: Git, run: str, common: Path | None = None) -> None:
+        """`common` is the git directory that holds the refs; without it, git writes every ref."""
         self._git = git
         self._common = common
         self.by_git = False
@@ -44,11 +44,17 @@ class Refs:
         await self.settle()
         # A git killed here would leave a lock among the user's refs.
         with CancelScope(shield=True):
-            if self.by_git or not await to_thread.run_sync(create_ref, self._common, ref, tree):
+            if not await self._created(ref, tree):
                 made = await self._git.attempt("update-ref", ref, tree, "")
                 if made.returncode:
                     await self._keep_beside(tree, ref)
         self._known[ref] = tree
+
+    async def _created(self, ref: str, tree: str) -> bool:
+        """Write a new ref without git; False if git has to do it."""
+        if self.by_git or self._common is None:
+            return False
+        return await to_thread.run_sync(create_ref, self._common, ref, tree)
 
     async def settle(self) -> None:
         """Write the refs that are still due."""
