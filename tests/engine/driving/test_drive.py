@@ -72,6 +72,18 @@ async def test_what_is_refused_leaves_no_trace(tmp_path: Path) -> None:
     assert (await FolderRecord(record.path).load()).seq == before
 
 
+async def test_a_verdict_names_no_output_of_a_gate_that_printed_nothing(tmp_path: Path) -> None:
+    gates = {"silent": {"run": "false"}, "loud": {"run": "echo no; false"}}
+    record = await begun(tmp_path, "fixed", gates=gates)
+
+    await drive(record, premises(record), UNATTENDED)
+
+    events = await record.open_journal().events()
+    checked = {event.gate: event.verdict.output for event in events if isinstance(event, GateChecked)}
+    assert checked["silent"] is None
+    assert (checked["loud"] or "").endswith("-loud.txt")
+
+
 async def test_what_an_event_names_is_kept_before_the_event(tmp_path: Path) -> None:
     record = _Noting((await begun(tmp_path, "fixed")).path)
 
