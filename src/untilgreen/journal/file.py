@@ -10,7 +10,6 @@ from io import FileIO
 from pathlib import Path
 
 import anyio
-from anyio import to_thread
 
 from untilgreen.core.values.events import Event, RunFinished
 from untilgreen.crash_points import passing
@@ -46,18 +45,18 @@ class FileJournal:
 
     async def append(self, event: Event) -> None:
         async with self._turn:
-            await to_thread.run_sync(self.append_now, event)
+            await anyio.to_thread.run_sync(self.append_now, event)
 
     async def events(self) -> Sequence[Event]:
         async with self._turn:
-            return await to_thread.run_sync(self.read_now)
+            return await anyio.to_thread.run_sync(self.read_now)
 
     async def follow(self, after: int = 0) -> AsyncIterator[Event]:
         end = End()
         with FolderChanges(self.path.parent) as changes:
             while True:
                 read = end.seq
-                events, end = await to_thread.run_sync(self._read, end)
+                events, end = await anyio.to_thread.run_sync(self._read, end)
                 for position, event in enumerate(events, read):
                     if position >= after:
                         yield event

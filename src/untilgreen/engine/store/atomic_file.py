@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 
 from untilgreen.crash_points import passing
@@ -14,7 +13,7 @@ def put(path: Path, data: bytes) -> None:
     """Write it under another name, sync it, and then rename it."""
     kind = path.name if path.stem.isalpha() else path.parent.name
     passing("put", "before", kind)
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
-from anyio import to_thread
 
 from untilgreen.core.loop.receive import Arrival, receive, refusal
 from untilgreen.core.values.driver import Driver
@@ -83,7 +82,7 @@ class FolderRecord(RunFolder):
         return run
 
     async def load(self) -> LoadedRun:
-        return await to_thread.run_sync(self.read)
+        return await anyio.to_thread.run_sync(self.read)
 
     def open_journal(self) -> FileJournal:
         return FileJournal(self.journal)
@@ -91,7 +90,7 @@ class FolderRecord(RunFolder):
     @asynccontextmanager
     async def hold(self, driver: Driver) -> AsyncIterator[Hold]:
         async with lock.hold_when_free(self.lock, run=self.id, driver=driver):
-            run, end = await to_thread.run_sync(self._current)
+            run, end = await anyio.to_thread.run_sync(self._current)
             with FolderChanges(self.inbox) as self._news.inbox:
                 yield Hold(journal=FileJournal(self.journal, end), run=run)
 
@@ -116,7 +115,7 @@ class FolderRecord(RunFolder):
     async def wake(self) -> None:
         """If nobody drives the run, the sender records what is in the inbox."""
         with suppress(JournalLocked), lock.hold_briefly(self.lock, run=self.id):
-            await to_thread.run_sync(self._take_all)
+            await anyio.to_thread.run_sync(self._take_all)
 
     def take_at_once(self, arrival: Arrival) -> str | None:
         """Send and record a command without an event loop, which takes longer to load than all of this.
@@ -170,7 +169,7 @@ class FolderRecord(RunFolder):
         return self._shown.last()
 
     async def activity(self, lap: int, attempt: int = 1, offset: int = 0) -> tuple[list[ShownActivity], int]:
-        return await to_thread.run_sync(self._shown.read, lap, attempt, offset)
+        return await anyio.to_thread.run_sync(self._shown.read, lap, attempt, offset)
 
     @property
     def _letters(self) -> inbox.Inbox:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import anyio
 import msgspec
-from anyio import to_thread
 from msgspec import Struct
 
 from untilgreen.core.loop.receive import Arrival
@@ -98,7 +97,7 @@ class Inbox:
         """Why the command was refused, empty when it was taken; None when nobody answered in time."""
         with anyio.move_on_after(seconds), FolderChanges(self._replies()) as changes:
             while True:
-                text = await to_thread.run_sync(self.answer, letter)
+                text = await anyio.to_thread.run_sync(self.answer, letter)
                 if text is not None:
                     return text
                 await changes.wait(LOOK_SECONDS)

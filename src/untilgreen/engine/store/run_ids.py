@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 
 from untilgreen.regex import regex
@@ -25,6 +24,8 @@ def new(now: float) -> str:
     for _ in range(7):
         left, digit = divmod(left, len(_LETTERS))
         text = _LETTERS[digit] + text
+    import secrets  # noqa: PLC0415 - takes longer to load than most commands, which make no run
+
     return text + secrets.choice(_LETTERS) + secrets.choice(_LETTERS)
 
 

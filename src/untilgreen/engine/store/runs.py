@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -21,7 +20,6 @@ from untilgreen.engine.store.run_folder import Meta, RunFolder
 from untilgreen.errors import JournalError, UnknownRun, UserError
 from untilgreen.journal.fsync import sync_folder
 from untilgreen.state_dir import state_dir
-from untilgreen.workspace.rmtree import remove_tree
 
 if TYPE_CHECKING:  # a list of runs reads no journal
     from untilgreen.core.values.model import Plan
@@ -73,7 +71,9 @@ class Store:
         git_root: Path | None = None,
     ) -> FolderRecord:
         """A run with its first event and its own copies of code; if `prepare` raises, nothing is left."""
-        from untilgreen.core.values.events import RunStarted  # noqa: PLC0415 - a list of runs begins none
+        import shutil  # noqa: PLC0415 - a list of runs begins none
+
+        from untilgreen.core.values.events import RunStarted  # noqa: PLC0415 - the same
         from untilgreen.engine.wiring.plugin_copies import copy_files  # noqa: PLC0415 - the same
         from untilgreen.engine.wiring.workplace import start_of  # noqa: PLC0415 - the same
         from untilgreen.journal.codec import End  # noqa: PLC0415 - the same
@@ -138,6 +138,8 @@ class Store:
 
     def forget(self, run: RunFolder) -> None:
         """Remove a run's folder; it is renamed first, so that nobody sees half of it."""
+        from untilgreen.workspace.rmtree import remove_tree  # noqa: PLC0415 - a list of runs removes none
+
         with self.used():
             gone = run.path.with_name(f"{_GONE}{run.id}")
             run.path.replace(gone)
@@ -147,6 +149,8 @@ class Store:
 
     def sweep(self) -> None:
         """Remove what interrupted removals left behind."""
+        from untilgreen.workspace.rmtree import remove_tree  # noqa: PLC0415 - the same
+
         with self.used():
             for path in self._runs.glob(f"{_GONE}*"):
                 remove_tree(path)

@@ -6,7 +6,7 @@ import re
 from hashlib import blake2b
 from pathlib import Path
 
-from anyio import to_thread
+import anyio
 from msgspec import Struct
 
 
@@ -81,7 +81,7 @@ class Scratch(Struct, frozen=True, kw_only=True):
         from untilgreen.process.scratch_directory import remove_left_behind  # noqa: PLC0415 - see above
 
         await self.end_what_runs(grace)
-        await to_thread.run_sync(remove_left_behind, self.notes)
+        await anyio.to_thread.run_sync(remove_left_behind, self.notes)
 
 
 def numbered(lap: int, attempt: int) -> str:
