@@ -293,6 +293,11 @@ def test_a_run_has_no_more_laps_than_its_strategy_allows(project: Path, strategy
         ),
         ("strategy = { use = 'fixed', iterations = 30 }", ""),
         ("limits = { iterations = 5 }", ""),
+        (
+            "limits = { iterations = 30 }",
+            "limits.iterations is 30, but the strategy hybrid ends after 20 laps. "
+            "For more, set strategy.bonus.",
+        ),
         ("strategy = { use = 'fixed', iterations = 5 }\nlimits = { iterations = 5 }", ""),
     ],
 )

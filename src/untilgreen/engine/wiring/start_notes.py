@@ -22,7 +22,7 @@ def start_notes(loaded: Loaded, objects: Objects) -> list[str]:
 
 
 def _laps(loaded: Loaded, objects: Objects) -> Iterator[str]:
-    """If limit and strategy were both set, the smaller number of laps applies."""
+    """If limit and strategy differ, the smaller number of laps applies, also where one is a default."""
     spec = loaded.spec
     most, limit = most_laps(objects.part("strategy", spec.strategy).object), spec.limits.iterations
     option = CEILINGS.get(spec.strategy.name, "")
@@ -31,6 +31,11 @@ def _laps(loaded: Loaded, objects: Objects) -> Iterator[str]:
         yield (
             f"strategy.{option} allows {several(most, 'lap')} and limits.iterations {limit}; "
             f"the smaller applies: at most {several(min(most, int(limit)), 'lap')}."
+        )
+    elif most is not None and limit is not None and most < int(limit) and LIMIT in loaded.layers.sources:
+        yield (
+            f"limits.iterations is {limit}, but the strategy {spec.strategy.name} ends after "
+            f"{several(most, 'lap')}. For more, set {f'strategy.{option}' if option else 'its options'}."
         )
 
 
