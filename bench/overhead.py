@@ -7,9 +7,9 @@ and gate, `git add -A; write-tree; commit-tree; update-ref` on a private index, 
 
 A lap's cost is the difference between a long and a short run, divided by the laps between them, so the start
 of the process and the first snapshot cancel out. With 100,000 files the clean room is switched off: a start
-writes all of them into it, which takes so long that its noise would hide a lap. Left out: large outputs (bench/outputs.py), several gates
-(bench/gates.py), a green lap with its clean room (bench/integrity.py), an agent that takes time: while it
-works, nothing of ours runs.
+writes all of them into it, which takes so long that its noise would hide a lap. Left out: large outputs
+(bench/outputs.py), several gates (bench/gates.py), a green lap with its clean room (bench/integrity.py), an
+agent that takes time: while it works, nothing of ours runs.
 
 `python -m bench.overhead [CASE…]` with the numbers of the cases, from 1; ROUNDS=2 for a quick look.
 """
