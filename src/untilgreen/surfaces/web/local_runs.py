@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,9 +26,9 @@ class LocalRuns:
         self._store = store
         self._records: dict[str, FolderRecord] = {}
 
-    def has(self, name: str) -> bool:
-        """Whether there is a run of that id."""
-        return self._store.record(name).complete
+    def among(self, names: Iterable[str]) -> set[str]:
+        """Those of these names that are runs here."""
+        return {name for name in names if self._store.record(name).complete}
 
     async def names(self) -> list[str]:
         return [folder.id for folder in await to_thread.run_sync(self._store.runs)]

@@ -59,8 +59,9 @@ class Runs:
         """Several runs at once, as `listed`; what can't be read is the reason."""
         if self._fleet is None:
             return await self.local.listed_all(names)
-        here = [name for name in names if self.local.has(name)]
-        there = [name for name in names if name not in here]
+        known = await to_thread.run_sync(self.local.among, names)
+        here = [name for name in names if name in known]
+        there = [name for name in names if name not in known]
         found = dict(zip(here, await self.local.listed_all(here), strict=True))
         if there:
             with refusals():
@@ -77,7 +78,7 @@ class Runs:
         if not run_ids.is_one(name):
             raise Refusal(404, "Not found", f"There is no run {name!r}.")
         with refusals():
-            if self._fleet is not None and not self.local.has(name):
+            if self._fleet is not None and not self.local.among([name]):
                 return await self._fleet.get(name)
             return await self.local.get(name)
 
