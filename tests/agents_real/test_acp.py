@@ -23,7 +23,7 @@ ENV = {
 }
 FORGETS = ("gemini",)
 """Agents whose server can't find a session again; their laps begin new ones."""
-HIDES_THE_RESET = ("codex",)
+HIDES_THE_RESET = ("codex", "qwen")
 """Agents that say only that there is a limit; the run tries again after a minute."""
 BESIDE = {"codex": '"suggestion"', "qwen": "[SUGGESTION MODE"}
 """These ask for a suggestion after each turn, with all their tools; that takes nothing from the script."""
