@@ -26,7 +26,7 @@ THREE = "test $(wc -l < lines) -ge 3"
 async def test_a_run_converges_and_its_branch_is_on_the_remote(fleet: Fleet, bench: FleetBench) -> None:
     await bench.ready("one")
 
-    record = await bench.begin(fleet, bench.agent(0.1), THREE)
+    record = await bench.begin(fleet, bench.agent(0.1), f"wc -l < lines; {THREE}")
     state = await over(record)
 
     events = await audit(fleet, bench, record)
@@ -36,7 +36,7 @@ async def test_a_run_converges_and_its_branch_is_on_the_remote(fleet: Fleet, ben
     assert state.place.startswith("one-")
     output = state.laps[0].verdicts["done"].output
     assert output is not None
-    assert await record.kept(output) is not None
+    assert (await record.kept(output) or b"").strip() == b"1"
     assert b"Do it." in (await record.kept("activity/001-brief.md") or b"")
 
 
