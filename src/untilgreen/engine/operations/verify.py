@@ -112,8 +112,8 @@ def _final_lap(state: RunState) -> Lap:
     """The lap that judged the tree which the run left."""
     if state.outcome is None:
         raise UserError(
-            f"Run {state.run} is not over, so there is no result to verify. "
-            f"Continue with `untilgreen resume {state.run}`."
+            f"Run {state.run} is not over, so there is no result to verify. Watch it with "
+            f"`untilgreen follow {state.run}`, or continue it with `untilgreen resume {state.run}`."
         )
     for lap in reversed(state.baseline_and_laps):
         if lap.snapshot is not None and lap.snapshot == state.final_snapshot and lap.verdicts:
