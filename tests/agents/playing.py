@@ -69,5 +69,5 @@ async def play(agent: Agent, text: str, folder: Path, brief: Brief = BRIEF, **va
         argv=heard["argv"],
         stdin=heard["stdin"],
         env=heard["env"],
-        transcript=(folder / "transcript.jsonl").read_text(),
+        transcript=transcript.read_text() if (transcript := folder / "transcript.jsonl").exists() else "",
     )

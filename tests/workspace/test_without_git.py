@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.workspace.helpers import commit, git, write
+from tests.workspace.helpers import commit, git, put_in_front_of_git, write
 from untilgreen.workspace.file_stamps import FRESH_NANOSECONDS
 from untilgreen.workspace.git_workspace import GitWorkspace
 
@@ -76,7 +76,11 @@ def ignore(place: Path, path: str, content: str) -> None:
 
 
 def attribute(place: Path, path: str, content: str) -> None:
+    """With new times: git reads no file again because its attributes changed."""
     write(place, {".gitattributes": f"* text=auto ident\n{path} eol=crlf filter=rot\n" if content else ""})
+    for each in PATHS:
+        if (place / each).is_file():
+            (place / each).touch()
 
 
 def nest(place: Path, path: str, content: str) -> None:
@@ -198,6 +202,29 @@ async def test_a_restore_finds_what_was_taken_without_the_index(tmp_path: Path) 
     assert await workspace.snapshot("2") == first
     await workspace.restore(second, first)
     assert (place / "a.txt").read_text() == "later\n"
+
+
+async def test_a_file_that_was_away_while_git_looked_is_in_the_next_snapshot(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(repository, {"a.txt": "1\n", "b.txt": "1\n"})
+    commit(repository)
+    await workspace.snapshot("0")
+    write(repository, {"c.txt": "a new file, so that git has to look\n"})
+    there, away = repository / "b.txt", tmp_path / "away"
+    put_in_front_of_git(
+        tmp_path, monkeypatch, f"if '--modified' in rest: os.rename({str(there)!r}, {str(away)!r})\n"
+    )
+    without = await workspace.snapshot("1")
+    monkeypatch.undo()
+    away.rename(there)
+
+    assert git(repository, "ls-tree", "--name-only", without).split() == ["a.txt", "c.txt"]
+    assert git(repository, "ls-tree", "--name-only", await workspace.snapshot("2")).split() == [
+        "a.txt",
+        "b.txt",
+        "c.txt",
+    ]
 
 
 @pytest.mark.parametrize("setting", ["core.fileMode=false", "core.ignoreCase=true"])

@@ -264,9 +264,14 @@ class GitWorkspace:
         tree = looked.tree or await index.tree()
         if self._tree is None or self._tree[0] != index.mark():
             self._tree = (index.mark(), tree)
-        certain = now is not None and not (looked.nested or looked.warnings or looked.left_out)
-        self._seen = (now, tree) if now is not None and certain else None
+        odd = looked.nested or looked.warnings or looked.left_out
+        self._seen = (now, tree) if now is not None and not odd and self._stands_still(private, now) else None
         return tree
+
+    def _stands_still(self, private: PrivateRepository, before: Listing) -> bool:
+        """Whether no file came, went or changed while git looked: then all that it left out is ignored."""
+        after = listing(os.fsencode(private.repository.top))
+        return after is not None and after.found == before.found
 
     async def _patched(self, private: PrivateRepository, git: Git, now: Listing | None) -> str | None:
         """The tree of what is on disk, made from the last one; None if git has to look."""

@@ -1,4 +1,4 @@
-"""A ref is created as git does it, or left to git."""
+"""A ref is created without git, or left to git."""
 
 import os
 from pathlib import Path
@@ -56,6 +56,14 @@ def test_a_lock_is_respected(repository: Path, tree: str) -> None:
 
     assert (repository / ".git" / f"{REF}.lock").read_text() == "somebody's"
     assert not (repository / ".git" / REF).exists()
+
+
+def test_what_a_killed_driver_left_is_no_ref_and_in_nobodys_way(repository: Path, tree: str) -> None:
+    write(repository, {f".git/{REF}.0123abcd.lock": "half"})
+
+    assert create_ref(repository / ".git", REF, tree)
+
+    assert git(repository, "for-each-ref", "--format=%(refname)", "refs/untilgreen") == f"{REF}\n"
 
 
 def test_refs_that_are_kept_otherwise_are_left_to_git(repository: Path, tree: str) -> None:

@@ -27,6 +27,7 @@ from untilgreen.errors import JournalError, JournalLocked, RunGone, WorkspaceNot
 from untilgreen.journal.file import FileJournal
 from untilgreen.workspace.directory_lock import DirectoryLock
 from untilgreen.workspace.git.command import Git
+from untilgreen.workspace.git.loose_ref import LOCK
 from untilgreen.workspace.git.repository import find_repository
 from untilgreen.workspace.git.snapshot_refs import Refs
 from untilgreen.workspace.worktree import Worktree
@@ -149,6 +150,8 @@ async def _forget(git: Git, worktree: Worktree, state: RunState | None) -> list[
     """Delete every ref of the run; a branch that somebody added commits to is kept."""
     await Refs(git, worktree.run).forget()
     folders = worktree.repository / "refs" / "untilgreen" / worktree.run
+    for draft in folders.glob(f"*{LOCK}"):  # of a driver that was killed
+        draft.unlink(missing_ok=True)
     with suppress(OSError):
         folders.rmdir()
     with suppress(OSError):

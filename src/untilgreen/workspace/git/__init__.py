@@ -9,7 +9,7 @@ private_index       The private index: records what is on disk now, and writes i
 tree_diff           What differs between two git trees, in git's own terms.
 tree_patch          Derives the next git tree from the last one when only a few files changed, without git.
 loose_objects       Writes single objects into a repository as git does.
-loose_ref           Creates a ref as git does, under its lock.
+loose_ref           Creates a ref without git.
 snapshot_refs       Refs that keep snapshots from `git gc`; they show in no log and no list of branches.
 object_check        Checks that git's objects are what their names say: an agent can overwrite them.
 head                Reads the commit of HEAD, and lists commits made in between.

@@ -1,8 +1,9 @@
-"""Creates a ref as git does: under its lock, and in a file of its own that is never half there."""
+"""Creates a ref without git, in a file of its own that is there as a whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -11,39 +12,40 @@ from untilgreen.crash_points import passing
 
 PACKED = "packed-refs"
 OTHER_STORE = "reftable"
+LOCK = ".lock"
+"""Names that end so are no refs to git."""
 
 
 def create_ref(common: Path, ref: str, name: str) -> bool:
     """Let a ref that does not exist yet name an object; False if it has to be left to git.
 
-    `common` is the git directory that holds the refs of all worktrees.
+    `common` is the git directory that holds the refs of all worktrees. A link can only be made where nothing
+    is, so git's lock is not needed, and a driver that is killed here leaves none behind.
     """
-    if (common / OTHER_STORE).exists():
-        return False
     path = common / ref
-    lock = path.with_name(f"{path.name}.lock")
+    if (common / OTHER_STORE).exists() or os.path.lexists(path.with_name(path.name + LOCK)):
+        return False
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}{LOCK}")
     passing("ref", "before", "create")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        descriptor = os.open(
+            draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666
+        )
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+            file.write(f"{name}\n".encode())
+            file.flush()
+            os.fsync(descriptor)
+        if _is_packed(common, ref):
+            return False
+        path.hardlink_to(draft)
     except OSError:
         return False
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-            free = not os.path.lexists(path) and not _is_packed(common, ref)
-            if free:
-                file.write(f"{name}\n".encode())
-                file.flush()
-                os.fsync(descriptor)
-        if free:
-            lock.replace(path)
-            passing("ref", "after", "create")
-            return True
-    except OSError:
-        pass
-    with suppress(OSError):
-        lock.unlink()
-    return False
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+    passing("ref", "after", "create")
+    return True
 
 
 def _is_packed(common: Path, ref: str) -> bool:
