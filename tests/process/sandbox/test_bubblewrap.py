@@ -96,11 +96,11 @@ async def test_the_home_directory_is_empty_wherever_it_lies(
 ) -> None:
     """Not because it is a temporary directory, or one that is closed to others."""
     monkeypatch.setenv("HOME", "/usr/share")
-    assert names_in(Path("/usr/share"))
+    assert "doc" in names_in(Path("/usr/share"))
 
     ran = await inside("ls -A /usr/share", work, sandbox(work))
 
-    assert ran.stdout == ""
+    assert "doc" not in ran.stdout.split()
 
 
 def test_the_home_in_the_user_database_is_one_whatever_HOME_says(home: Path) -> None:
