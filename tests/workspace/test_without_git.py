@@ -37,12 +37,13 @@ def replace(place: Path, path: str, content: str) -> None:
 
 
 def disguise(place: Path, path: str, content: str) -> None:
-    """The same size at the same time, with other bytes."""
+    """The same size and time with other bytes, where git sees it: it compares whole seconds."""
     target = place / path
     if target.is_file() and not target.is_symlink():
         before = target.stat()
         target.write_bytes(target.read_bytes().translate(bytes(range(255, -1, -1))))
-        os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
+        if int(before.st_mtime) == int(before.st_ctime):
+            os.utime(target, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def turn(place: Path, path: str, content: str) -> None:
