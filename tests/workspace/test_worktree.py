@@ -40,6 +40,16 @@ async def test_the_worktree_stands_on_its_result(repository: Path, worktree: Wor
     assert git(repository, "rev-parse", "untilgreen/r1").strip() == made
 
 
+async def test_git_stays_in_a_worktree_without_its_git_below_another_repository(
+    repository: Path, worktree: Worktree
+) -> None:
+    git(worktree.path.parent, "init", "--quiet")
+    (worktree.path / ".git").unlink()
+
+    assert Path((await worktree.inside("rev-parse", "--show-toplevel")).decode().strip()) == worktree.path
+    assert (await worktree.inside("rev-parse", "HEAD")).decode() == git(repository, "rev-parse", "HEAD")
+
+
 async def test_links_in_place_of_what_git_writes_are_replaced_and_not_followed(
     repository: Path, worktree: Worktree, tmp_path: Path
 ) -> None:

@@ -47,7 +47,6 @@ SHAPES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
 )
 """The prefixes of known tokens, which are quick to search for, and their full patterns."""
 _IN_TOKENS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.%~-&#;'\\"
-_IN_ADDRESSES = regex(rb"[^A-Za-z0-9_.~-]")
 _IN_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _NARROWEST = 16
 """Characters of the narrowest line of wrapped base64."""
@@ -207,8 +206,8 @@ def _shapes_in(raw: bytes) -> list[re.Pattern[bytes]]:
 
 
 def _forms(value: bytes) -> Iterable[bytes]:
-    """A secret as it is, in JSON, in a URL, and in base64 at any alignment."""
-    forms = {value, json.encode(value.decode("utf-8", "replace"))[1:-1], _IN_ADDRESSES.sub(_percent, value)}
+    """A secret as it is, in JSON, and in base64 at any alignment; the rest is found by its spelling."""
+    forms = {value, json.encode(value.decode("utf-8", "replace"))[1:-1]}
     for before in range(3):
         whole = b2a_base64(b"\0" * before + value, newline=False)
         first = -(-before * 8 // 6)
@@ -267,10 +266,6 @@ def _wrapped(end: bytes) -> int:
             break
         size += len(line) + 1
     return size + len(last) if size else 0
-
-
-def _percent(found: re.Match[bytes]) -> bytes:
-    return b"%%%02X" % found[0][0]
 
 
 def _begun(form: bytes, raw: bytes) -> int:
