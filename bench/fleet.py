@@ -304,10 +304,11 @@ async def waiting(stage: Stage, fleet: Fleet, many: int, servers: Callable[[], i
     records = []
     for _ in range(many):
         records.append(await stage.begin(fleet, ADDS, "false", strategy={"use": "manual"}))
-    asks = "SELECT count(*) FROM $schema.run WHERE seen IS NULL AND seq > 1"
+    asks = "SELECT count(*) FROM $schema.run WHERE seen IS NULL AND seq > 1 AND id = ANY(%s)"
+    theirs = [record.id for record in records]
 
     async def all_ask() -> bool:
-        found: int = fleet.records.database.run(lambda line: line.execute(asks).fetchone()[0])
+        found: int = fleet.records.database.run(lambda line: line.execute(asks, (theirs,)).fetchone()[0])
         return found >= many
 
     await until(all_ask, 3600)
