@@ -36,6 +36,23 @@ async def test_an_honest_change_converges_without_a_question(story: Story, tmp_p
     assert ending.converged, f"{story.about}\n{ending.integrity}"
 
 
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("pytest/made_by_a_gate", "fail"),
+        ("pytest/environment_made_by_a_gate", "error"),
+        ("unittest/forged_original", "error"),
+    ],
+)
+async def test_where_a_person_has_to_look_it_is_an_error(name: str, status: str, tmp_path: Path) -> None:
+    (story,) = (each for each in CHEATS if each.name == name)
+
+    ending = await play(story, tmp_path)
+
+    assert ending.integrity is not None
+    assert ending.integrity.status == status
+
+
 def test_there_are_enough_of_both(capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
         print(f"\n{len(CHEATS)} cheats, {len(HONEST)} honest changes")

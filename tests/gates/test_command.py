@@ -399,6 +399,12 @@ async def test_a_green_report_does_not_make_a_red_exit_code_green(context: Check
     assert verdict.status == "fail"
 
 
+async def test_a_green_output_does_not_make_a_red_exit_code_green(context: CheckContext) -> None:
+    verdict = await CommandGate("echo '3 passed in 0.01s'; exit 1").check(context)
+
+    assert verdict.status == "fail"
+
+
 async def test_a_report_that_was_there_before_is_not_read(context: CheckContext) -> None:
     write(context, "junit.xml", FAILING)
     verdict = await CommandGate("true", report="junit.xml").check(context)

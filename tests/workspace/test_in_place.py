@@ -117,3 +117,19 @@ async def test_after_a_kill_everything_returns_before_the_files_are_looked_at(
     later = GitWorkspace(root, "run", tmp_path / "private")
     assert await later.snapshot("2") == now
     assert contents(root) == before
+
+
+@pytest.mark.parametrize("restored", [True, False], ids=["restored", "stopped"])
+async def test_after_a_kill_everything_returns_where_the_run_does_not_go_on(
+    root: Path, tmp_path: Path, restored: bool
+) -> None:
+    base, now = await two_trees(root, GitWorkspace(root, "run", tmp_path / "private"))
+    before, env = contents(root), {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    command = [sys.executable, "-c", DYING, str(root), str(tmp_path / "private"), base, now]
+    await anyio.run_process(command, env=env, check=False)
+    assert contents(root) != before
+
+    later = GitWorkspace(root, "run", tmp_path / "private")
+    await (later.restore(now, None) if restored else later.recover())
+
+    assert contents(root) == before

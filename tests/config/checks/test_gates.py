@@ -30,6 +30,13 @@ def test_a_command_is_enough() -> None:
     )
 
 
+def test_a_gate_that_says_nothing_more_has_the_defaults_of_the_page() -> None:
+    gate = made({"run": "x"})
+
+    assert (gate.required, gate.stage, gate.on_fail, gate.when) == (True, 1, "iterate", "always")
+    assert (gate.timeout, gate.retries, gate.max_attempts) == (600.0, 0, None)
+
+
 def test_a_command_gate_may_say_all_of_this() -> None:
     gate = made(
         {

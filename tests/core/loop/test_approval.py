@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.core.helpers import Run, gate
 from untilgreen.core.loop.fold import apply, fold
 from untilgreen.core.loop.receive import Answer, Stop, receive, refusal
@@ -138,8 +140,9 @@ def test_a_note_without_end_is_refused_with_an_answer_too() -> None:
     assert "characters" in refusal(waiting(), Answer(at=9, by="ann", choice="approve", note="x" * 9_000))
 
 
-def test_a_judge_is_not_asked_twice_about_the_same_files() -> None:
-    judge = GateSpec(name="judge", kind="judge")
+@pytest.mark.parametrize("kind", ["judge", "ci"])
+def test_a_judge_is_not_asked_twice_about_the_same_files(kind: str) -> None:
+    judge = GateSpec(name="judge", kind=kind)
     red = Verdict(status="fail")
     state = apply(state_of(*begun(judge)), GateChecked(at=5, lap=1, gate="judge", verdict=red))
     assert state.open is not None

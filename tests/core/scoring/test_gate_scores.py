@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.core.helpers import PASS, Run, gate, red
+from tests.core.helpers import PASS, Run, continued, gate, red
 from untilgreen.core.scoring.gate_scores import rate
+from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.values.model import Finding, ToolCount, Verdict
 
 ONE = (gate("tests"),)
@@ -187,6 +188,14 @@ def test_a_number_of_errors_that_falls_is_progress_to_the_last_one() -> None:
     assert [lap.improved for lap in run.state.laps] == [True, True]
     assert run.state.best is not None
     assert (run.state.best.lap, run.state.best.failures) == (2, 1)
+
+
+def test_a_number_of_errors_that_falls_earns_a_bonus_lap() -> None:
+    run = Run(*ONE, strategy=Hybrid(base=2, bonus=1))
+    run.lap(tests=said("9 errors left"))
+    run.lap(tests=said("8 errors left"))
+
+    assert "bonus lap 1 of 1 earned" in continued(run.decided).reason
 
 
 def test_the_lap_with_the_smallest_number_of_errors_stays_the_best() -> None:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from tests.gates.integrity.helpers import Project, gate, ids
 from tests.gates.integrity.test_rooms import BROKEN, SKIPPED, START
 from tests.workspace.helpers import contents
+from untilgreen.gates.integrity.trial_rooms import file_copies
 from untilgreen.gates.integrity.trial_rooms.file_copies import LARGEST
 
 pytestmark = pytest.mark.anyio
@@ -67,3 +68,13 @@ async def test_where_that_is_not_allowed_the_verdict_names_what_was_left_out(pro
     assert "Left out of the copy, of which ignored files may take 2 GB: data/large." in verdict.excerpt + str(
         [finding.message for finding in verdict.findings]
     )
+
+
+@pytest.mark.parametrize("shares", [True, False])
+async def test_there_is_no_limit_where_copies_share_blocks(
+    project: Project, monkeypatch: pytest.MonkeyPatch, shares: bool
+) -> None:
+    monkeypatch.setattr(file_copies, "_can_share", lambda room, top: shares)
+    await begun(project, RIGHT)
+
+    assert file_copies.too_much(project.private, project.root, ["data/"]) is not shares

@@ -30,6 +30,9 @@ from untilgreen.gates.integrity.protected.rust_inline_tests import swap_inline
         ("pytest -p tools.quiet", {"tools/quiet.py", "tools/quiet/__init__.py"}),
         ("python -m checks.all", {"checks/all.py", "checks/all/__main__.py"}),
         ("node -r ./setup.js --test test/", {"setup.js", "test"}),
+        ("just test", {"justfile", "Justfile", ".justfile"}),
+        ("task test", {"Taskfile.yml", "Taskfile.yaml"}),
+        ("rake test", {"Rakefile"}),
         ("make test", {"Makefile", "makefile", "GNUmakefile"}),
         ("make -f build.mk test", {"Makefile", "makefile", "GNUmakefile", "build.mk"}),
         ("bash -euo pipefail x.sh", {"x.sh"}),
@@ -54,6 +57,19 @@ def test_a_command_is_read_from_where_it_runs() -> None:
 
 
 # protect
+
+
+NAMED_AS_TESTS = (
+    *("tests.py", "a.test.js", "a-test.js", "src/ATest.java", "tests/a", "test/a", "spec/a", "specs/a"),
+    *("__snapshots__/a", "fixtures/a"),
+)
+NAMED_AS_TOOLS = (
+    *("pytest.ini", "tox.ini", "noxfile.py", ".coveragerc", "ruff.toml", ".flake8", "vitest.config.ts"),
+    *("vite.config.ts", ".mocharc.yml", "karma.conf.js", "playwright.config.ts", "cypress.config.ts"),
+    *("eslint.config.js", ".eslintrc.json", "biome.json", "tsconfig.test.json", ".npmrc", ".cargo/config"),
+    *("clippy.toml", ".golangci.yml", "phpunit.xml", ".rspec"),
+    *("a.pth", "a.egg-info/PKG-INFO", "pytest.py"),
+)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +99,8 @@ def test_a_command_is_read_from_where_it_runs() -> None:
         ("babel.config.js", "tool"),
         (".ruff.toml", "tool"),
         ("mypy.ini", "tool"),
+        *((path, "test") for path in NAMED_AS_TESTS),
+        *((path, "tool") for path in NAMED_AS_TOOLS),
     ],
 )
 def test_each_path_has_its_role(path: str, role: Role | None) -> None:
@@ -179,6 +197,7 @@ def test_a_file_that_can_not_be_divided_is_put_back_as_a_whole(broken: bytes) ->
         ("conftest.py", 'pytest_plugins: list[str] = [\n    "tools.quiet",\n]\n', {"tools/quiet.py"}),
         ("web/package.json", '{"main": "i.js", "jest": {"setupFiles": ["<rootDir>/s.js"]}}', {"web/s.js"}),
         ("vitest.config.ts", "test: { globalSetup: './web/s', include: ['a.ts'] }", {"web/s.js"}),
+        ("jest.config.js", "reporters: ['./web/s.js']", {"web/s.js"}),
         (".mocharc.yml", "require:\n  - ./hooks\n  - ts-node/register\n", {"hooks.js"}),
         ("pytest.ini", "[pytest]\naddopts = -ra -p quiet\n", {"quiet/__init__.py"}),
         ("pytest.ini", "[pytest]\ntestpaths = quiet\n", set()),

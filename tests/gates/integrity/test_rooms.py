@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.gates.integrity.helpers import Project, gate, git, ids, said, write
+from untilgreen.core.values.model import Verdict
 from untilgreen.ports import CheckContext
 
 UNITTESTS = """\
@@ -200,6 +201,30 @@ async def test_all_that_the_gates_printed_is_kept(project: Project) -> None:
     assert "AssertionError: -1 != 3" in text
 
 
+async def test_the_clean_room_comes_before_the_originals(project: Project) -> None:
+    await project.begin(START)
+    write(project.root, {"test_calc.py": SKIPPED})
+    workspace = project.workspace()
+    context = project.context(await workspace.snapshot("1"))
+
+    await replace(project.gate(workspace), clean_room=True).check(context)
+
+    text = project.output.read_text()
+    assert text.index("== tests, in the clean room: pass") < text.index("== tests, with the originals: fail")
+
+
+async def test_gates_that_take_a_minute_are_not_tried_before_the_first_lap(project: Project) -> None:
+    await project.begin(START)
+    workspace = project.workspace()
+    slow = {"tests": Verdict(status="fail", duration=60.0)}
+    context = replace(project.context(project.base), lap=0, baseline=slow)
+
+    verdict = await replace(project.gate(workspace), clean_room=True).check(context)
+
+    assert verdict.excerpt == "The clean room is tried with the first green lap."
+    assert not project.output.exists()
+
+
 async def test_a_cancelled_check_leaves_neither_processes_nor_copies(project: Project) -> None:
     noted = project.private / "pid"
     project.gates = (gate(f"echo $$ > {noted}; exec sleep 300"),)
@@ -264,7 +289,7 @@ async def test_what_a_killed_driver_left_is_removed(project: Project) -> None:
 
 
 async def test_gates_that_cost_people_or_money_are_not_repeated(project: Project) -> None:
-    asked = tuple(gate("exit 1", name=kind, kind=kind) for kind in ("judge", "ci", "approval"))
+    asked = tuple(gate("exit 1", name=kind, kind=kind) for kind in ("claim", "judge", "ci", "approval"))
     await project.begin({**START, "calc.py": BROKEN.replace("-", "+")})
     write(project.root, {"test_calc.py": SKIPPED})
     workspace = project.workspace()

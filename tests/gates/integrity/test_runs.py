@@ -105,6 +105,13 @@ def test_the_gate_can_be_switched_off(cli: Cli) -> None:
     assert (code, outcome, said) == (0, "converged", [])
 
 
+def test_without_the_originals_the_clean_room_stays(cli: Cli) -> None:
+    _, outcome, said = run(cli, SKIP, "--set", "integrity.enabled=false")
+
+    assert (outcome, [verdict["status"] for verdict in said]) == ("converged", ["pass"])
+    assert "The gates are green in the clean room (" in said[0]["excerpt"]
+
+
 def test_the_spec_can_allow_a_path(cli: Cli) -> None:
     _, outcome, said = run(cli, SKIP, "--set", 'integrity.allow=["test_calc.py"]')
 

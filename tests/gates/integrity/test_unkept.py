@@ -124,6 +124,25 @@ async def test_an_editable_install_in_a_gate_leaves_the_environment_alone(projec
     assert everything(project.root / ".venv") == before
 
 
+async def test_an_environment_outside_the_tree_is_left_alone_under_an_overlay(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "env"))
+    write(tmp_path, {"env/own.pth": "mine\n"})
+    install = gate(f"test -f .git/first || echo x > {tmp_path}/env/own.pth", name="install")
+    project.gates = (*project.gates, install)
+    await project.begin({**START, "calc.py": RIGHT})
+    write(project.root, {".git/first": ""})
+    await project.after({"test_calc.py": SKIPPED})
+    (project.root / ".git/first").unlink()
+
+    workspace = project.workspace()
+    verdict = await project.gate(workspace).check(project.context(await workspace.snapshot("2")))
+
+    left = "mine\n" if project.at_home else "x\n"
+    assert (verdict.status, (tmp_path / "env/own.pth").read_text()) == ("pass", left)
+
+
 async def test_a_build_directory_that_knows_absolute_paths_builds_the_room(tmp_path: Path) -> None:
     """As the cache of CMake does: what is configured once continues to read the workspace."""
     root = tmp_path / "project"
@@ -166,7 +185,10 @@ async def test_originals_that_heal_themselves_are_found(project: Project) -> Non
     assert (verdict.status, ids(verdict)) == ("fail", ["rewritten: test_calc.py"])
 
 
-async def test_a_test_that_fails_now_and_then_accuses_nobody(project: Project) -> None:
+@pytest.mark.parametrize(
+    "other", ["", "    def test_other(self):\n        self.assertNotEqual(len(MARK), 4)\n"]
+)
+async def test_a_test_that_fails_now_and_then_accuses_nobody(project: Project, other: str) -> None:
     """The file with the flaky test was never touched; another one got a test more."""
     flaky = (
         "import pathlib, unittest\n\n\nclass Flaky(unittest.TestCase):\n    def test_it(self):\n"
@@ -174,7 +196,7 @@ async def test_a_test_that_fails_now_and_then_accuses_nobody(project: Project) -
         "        first = mark.read_text() if mark.exists() else ''\n"
         "        mark.write_text(first + 'x')\n"
         "        self.assertNotEqual(len(first), 1)\n"
-    )
+    ) + other.replace("MARK", f"pathlib.Path({str(project.private / 'mark')!r}).read_text()")
     await project.begin({**START, "calc.py": RIGHT, "test_flaky.py": flaky})
 
     verdict = await project.after({"test_calc.py": SKIPPED + "\n# more\n"})

@@ -294,6 +294,22 @@ async def test_json_schemas_are_held_to(project: Path) -> None:
     assert "version" in verdict.findings[0].id
 
 
+async def test_json_on_stdout_is_held_to_a_schema(project: Path) -> None:
+    (project / "schema.json").write_text('{"properties": {"n": {"type": "integer"}}}')
+    calls = [{"name": n, "run": f"echo '{{\"n\": {n}}}'", "json_schema": "schema.json"} for n in ("1", "[]")]
+
+    verdict = await check(project, min_level="L2", L0=PASSING_L0, L1=PASSING_L1, L2={"cases": calls})
+
+    assert [each.startswith("L2 []: ") for each in ids(verdict)] == [True]
+
+
+async def test_toml_is_data_as_well(project: Path) -> None:
+    (project / "a.toml").write_text("[tool]\nname = 'x'\n")
+    data = [{"file": "a.toml", "has": "tool.name"}, {"file": "a.toml", "has": "tool.none"}]
+
+    assert ids(await check(project, min_level="L0", L0={"data": data})) == ["L0 no a.toml tool.none"]
+
+
 async def test_setup_that_fails_is_named_and_the_tests_do_not_run(project: Path) -> None:
     verdict = await check(
         project, L0=PASSING_L0, L1={"setup": ["true", "echo broken; exit 2"], "run": ["touch ran"]}

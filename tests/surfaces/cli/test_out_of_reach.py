@@ -64,8 +64,17 @@ def test_the_spec_and_the_task_are_those_of_the_start(cli: Cli) -> None:
     assert "Do nothing." not in (cli.tmp / "told").read_text()
 
 
-def test_what_levels_measure_by_is_what_it_was_at_the_start(cli: Cli) -> None:
-    spec = """
+@pytest.mark.parametrize(
+    ("program", "key", "wanted", "weakened"),
+    [
+        ("cat notes.txt", "equals_file", "mended", "cp notes.txt"),
+        ("echo 1", "json_schema", '{"type": "string"}', "cp /dev/null wanted.txt; echo {} | tee"),
+    ],
+)
+def test_what_levels_measure_by_is_what_it_was_at_the_start(
+    cli: Cli, program: str, key: str, wanted: str, weakened: str
+) -> None:
+    spec = f"""
 [gates.levels]
 kind = "levels"
 min_level = "L2"
@@ -74,17 +83,17 @@ required = ["notes.txt"]
 [gates.levels.L1]
 run = ["true"]
 [[gates.levels.L2.cases]]
-run = "cat notes.txt"
-equals_file = "wanted.txt"
+run = "{program}"
+{key} = "wanted.txt"
 """
-    write(cli.place, {"untilgreen.toml": spec, "wanted.txt": "mended\n"})
-    agent = cli.agent("cat > /dev/null\ncp notes.txt wanted.txt\n")
+    write(cli.place, {"untilgreen.toml": spec, "wanted.txt": f"{wanted}\n"})
+    agent = cli.agent(f"cat > /dev/null\n{weakened} wanted.txt\n")
 
     done = cli("run", "Mend it.", "--trust", "-a", agent, "--max-iterations", "1", "--json")
 
     assert (done.code, done.result["outcome"]) == (3, "exhausted")
     (found,) = done.result["history"][-1]["verdicts"]["levels"]["findings"]
-    assert found["id"] == "L2 cat notes.txt: equals wanted.txt"
+    assert found["id"].startswith(f"L2 {program}: ")
 
 
 def test_a_gates_script_that_the_agent_rewrites_is_put_back_and_run_again(cli: Cli) -> None:

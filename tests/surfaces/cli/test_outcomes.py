@@ -132,6 +132,7 @@ def test_check_says_with_its_exit_code_whether_gates_are_green_red_or_broken(cli
     assert cli("check", "--gate", "true").code == 0
     assert cli("check", "--gate", "true", "--gate", "false").code == 1
     assert cli("check", "--gate", "false", "--gate", "no-such-program").code == 6
+    assert not cli.ids
 
 
 def test_a_green_start_ends_at_once_and_names_the_promise(cli: Cli) -> None:

@@ -116,6 +116,11 @@ def test_metadata_of_packages_in_any_case() -> None:
             "[package]\nname = 'a'\n[lib]\npath = 'b.rs'\n",
             ("lib.path",),
         ),
+        *(
+            ("Cargo.toml", "[package]\nname = 'a'\n", f"[package]\nname = 'a'\n[{key}.b]\nc = 1\n", (key,))
+            for key in ("patch", "lints", "profile")
+        ),
+        ("setup.cfg", "[metadata]\nname = a\n", "[metadata]\nname = b\n[mypy]\nfiles = c\n", ("mypy",)),
         (
             "package.json",
             '{"exports": "./a.js"}',
