@@ -109,6 +109,10 @@ def test_of_pyproject_only_the_own_table_counts(tmp_path: Path) -> None:
         ('permissions = "all"', "permissions: all"),
         ('sandbox = "none"', "sandbox: none"),
         ('[sandbox]\nmode = "none"', 'sandbox: {"mode": "none"}'),
+        (
+            '[sandbox]\nmode = "bwrap"\nread = ["~/.npmrc"]',
+            'sandbox: {"mode": "bwrap", "read": ["~/.npmrc"]}',
+        ),
         ("[integrity]\nenabled = false", 'integrity: {"enabled": false}'),
         ('[integrity]\nallow = ["tests/**"]', 'integrity: {"allow": ["tests/**"]}'),
         ("[clean_room]\nenabled = false", 'clean room: {"enabled": false}'),

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
+from untilgreen.agents import claude, codex
 from untilgreen.agents.kit.sandbox_homes import ITSELF, Home, let_in
+from untilgreen.agents.kit.take_turn import About
 from untilgreen.ports import Mount, Sandbox
 
 AGENT = Home(
@@ -28,6 +32,31 @@ def test_settings_are_read_conversations_kept_and_the_rest_is_hidden(tmp_path: P
     }
     assert (tmp_path / "sessions").is_dir()
     assert sandbox.env == ("AGENT_KEY",)
+
+
+@pytest.mark.parametrize(
+    ("about", "setting", "kept"),
+    [
+        (claude.ABOUT, ".claude/settings.json", {"projects", ".credentials.json"}),
+        (codex.ABOUT, ".codex/config.toml", {"sessions", "auth.json"}),
+    ],
+)
+def test_claude_and_codex_keep_conversations_and_logins_and_change_no_setting(
+    about: About, setting: str, kept: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    file = tmp_path / setting
+    file.parent.mkdir()
+    file.touch()
+
+    ways = {mount.path: mount.way for mount in let_in(Sandbox(), about.homes, (), {}).mounts}
+
+    assert (ways[file.parent], ways[file]) == ("empty", "read")
+    assert kept <= {path.name for path, way in ways.items() if way == "write"}
+
+
+def test_claude_has_the_variables_that_it_reads() -> None:
+    assert "ANTHROPIC_*" in let_in(Sandbox(), (), claude.ABOUT.variables, {}).env
 
 
 def test_only_an_agent_that_keeps_nothing_but_conversations_there_has_it_whole(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from untilgreen.core.values.model import Plan, SandboxSpec
 from untilgreen.engine.wiring.sandbox import OPEN, enclosure
-from untilgreen.errors import WorkspaceNotReady
+from untilgreen.errors import AgentUnavailable, WorkspaceNotReady
 from untilgreen.ports import Sandbox
 from untilgreen.process.run import run
 from untilgreen.process.start import shell
@@ -46,6 +46,10 @@ async def test_the_environment_that_we_run_from_is_not_the_agents_to_change(tmp_
     ran = await run(shell(f"touch {planted}"), cwd=HERE, sandbox=inside.agents, merge=True)
 
     assert "Read-only file system" in ran.stdout
+    listed = (await enclosure(plan(write=(sys.prefix,)), HERE, tmp_path / "state")).agents
+    assert listed is not None
+    ways = {mount.path: mount.way for mount in listed.mounts}  # as they are laid: the last one counts
+    assert ways[planted.parent] == "write"
 
 
 @BWRAP
@@ -73,6 +77,18 @@ async def test_a_place_to_write_to_has_to_be_there(tmp_path: Path) -> None:
         WorkspaceNotReady, match=r"sandbox.write names '/nowhere/at/all', which does not exist"
     ):
         await enclosure(plan(write=("/nowhere/at/all",)), tmp_path, tmp_path / "state")
+
+
+@BWRAP
+@pytest.mark.parametrize("way", ["read", "write"])
+async def test_no_link_of_an_agent_leads_to_a_path_that_is_named(way: str, tmp_path: Path) -> None:
+    place, named = tmp_path / "work", tmp_path / "elsewhere" / "named"
+    for folder in (place, named):
+        folder.mkdir(parents=True)
+    (place / "link").symlink_to(named.parent)
+
+    with pytest.raises(AgentUnavailable, match="is a link in a directory that agents can write"):
+        await enclosure(plan(**{way: (f"{place}/link/named",)}), place, tmp_path / "state")
 
 
 def repository(place: Path) -> Path:
@@ -104,11 +120,21 @@ async def test_in_place_the_repository_can_only_be_read_and_the_state_not_be_see
 
 
 @BWRAP
+async def test_the_whole_repository_around_a_directory_can_be_written(tmp_path: Path) -> None:
+    below = repository(tmp_path / "work") / "below"
+    below.mkdir()
+    inside = await enclosure(plan(), below, tmp_path / "state")
+
+    assert await written("file ../file ../.git/config", below, inside.agents) == ["file", "../file"]
+
+
+@BWRAP
 async def test_in_a_worktree_the_branch_of_the_run_can_be_moved_and_nothing_else(tmp_path: Path) -> None:
     origin, state = repository(tmp_path / "work"), tmp_path / "state"
     common = origin / ".git"
     worktree = Worktree(path=state / "tree", repository=common, run="r")
     await worktree.make("HEAD", origin)
+    (state / "other").mkdir()
     (admin,) = worktree.admins()
     inside = await enclosure(plan(), worktree.path, state, worktree)
 
@@ -125,6 +151,8 @@ async def test_in_a_worktree_the_branch_of_the_run_can_be_moved_and_nothing_else
         shell("git add -A && git commit -qm two"), cwd=worktree.path, sandbox=inside.agents, merge=True
     )
     assert (commit.status, commit.stdout) == (0, "")
+    seen = await run(shell(f"ls -A {state}"), cwd=worktree.path, sandbox=inside.agents)
+    assert seen.stdout == "tree\n"
 
 
 @BWRAP

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tests.gates.integrity.helpers import Project, gate, git, ids, said, write
 from untilgreen.core.values.model import Verdict
-from untilgreen.ports import CheckContext
+from untilgreen.ports import CheckContext, Sandbox
 
 UNITTESTS = """\
 import unittest
@@ -94,6 +94,25 @@ async def test_a_gate_that_needs_its_own_directory_is_an_error(project: Project)
     assert verdict.status == "error"
     assert ids(verdict) == ["does-not-work-in-a-copy: git", "changed: test_calc.py"]
     assert "even with nothing put back" in verdict.findings[0].message
+
+
+async def test_gates_in_containers_run_again_in_a_copy_in_another_directory(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await project.begin(START)
+    engine, asked = tmp_path / "programs" / "podman", tmp_path / "asked"
+    engine.parent.mkdir()
+    engine.write_text(f"#!/bin/sh\ntest $1 = rm || echo $* | sed 's/.*--workdir //' >> {asked}\n")
+    engine.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{engine.parent}:{os.environ['PATH']}")
+    write(project.root, {"test_calc.py": SKIPPED})
+    workspace = project.workspace()
+    context = project.context(await workspace.snapshot("1"))
+    await project.gate(workspace).check(replace(context, sandbox=Sandbox(engine="podman", image="mine")))
+
+    lines = asked.read_text().splitlines()
+    assert lines
+    assert all(line.startswith(f"{project.scratch}/") for line in lines)
 
 
 async def test_added_tests_alone_never_ask_anybody(project: Project) -> None:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import anyio
 import psutil
@@ -18,8 +19,10 @@ from msgspec.structs import replace
 from untilgreen.errors import AgentUnavailable
 from untilgreen.gates.command import CommandGate
 from untilgreen.ports import CheckContext, Mount, Sandbox
+from untilgreen.process import cgroup, disk_watch
 from untilgreen.process.run import Ran, run
-from untilgreen.process.sandbox.bubblewrap import enclosed, homes
+from untilgreen.process.sandbox import hidden_paths
+from untilgreen.process.sandbox.bubblewrap import enclosed, find_bwrap, homes
 from untilgreen.process.sandbox.probe import NESTED, how_to_enable, problem, require
 from untilgreen.process.start import shell
 from untilgreen.process.tree_note import end_left_behind
@@ -74,9 +77,11 @@ def planted() -> Iterator[list[Path]]:
 
 
 async def test_only_the_workspace_can_be_written(home: Path, work: Path, planted: list[Path]) -> None:
-    ran = await inside(f"touch here; touch {' '.join(map(str, planted))}", work, sandbox(work))
+    script = f"touch here; touch {' '.join(map(str, planted))}; cat /etc/passwd"
+    ran = await inside(script, work, sandbox(work))
 
     assert (work / "here").exists()
+    assert "root:" in ran.stdout, "the rest of the disk can be read"
     assert ran.stdout.count("Read-only file system") == 2
 
 
@@ -119,6 +124,20 @@ async def test_a_changed_HOME_does_not_show_the_real_one(home: Path, work: Path)
     assert not there & set(ran.stdout.split())
 
 
+async def test_toolchains_programs_on_the_path_and_the_settings_of_git_can_only_be_read(
+    home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (".pyenv/a", ".nvm/b", ".cargo/bin/c", "tools/d", ".gitconfig", ".cargo/credentials"):
+        (home / name).parent.mkdir(exist_ok=True, parents=True)
+        (home / name).write_text(f"{name}\n")
+    monkeypatch.setenv("PATH", f"{home}/tools:{os.environ['PATH']}")
+    shown = "~/.pyenv/a ~/.nvm/b ~/.cargo/bin/c ~/tools/d ~/.gitconfig"
+    ran = await inside(f"cat {shown}; ls ~/.cargo; (echo x > ~/.gitconfig) 2>&1", work, sandbox(work))
+
+    assert ran.stdout.startswith(".pyenv/a\n.nvm/b\n.cargo/bin/c\ntools/d\n.gitconfig\nbin\n")
+    assert "Read-only file system" in ran.stdout
+
+
 async def test_temporary_files_and_sockets_of_services_are_out_of_reach(
     home: Path, work: Path, tmp_path: Path
 ) -> None:
@@ -142,7 +161,8 @@ async def test_temporary_files_and_sockets_of_services_are_out_of_reach(
 async def test_variables_come_in_only_by_name(
     home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "TEAM_ONE", "TEAM_TWO"):
+    usual = ("LANG", "HTTPS_PROXY", "SSL_CERT_FILE", "JAVA_HOME")
+    for name in ("AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "TEAM_ONE", "TEAM_TWO", *usual):
         monkeypatch.setenv(name, f"value of {name}")
     ran = await inside(
         "env", work, sandbox(work, env=("TEAM_*",)), GIVEN="by the gate", UNTILGREEN_INSIDE="run-1"
@@ -156,6 +176,8 @@ async def test_variables_come_in_only_by_name(
         "GIVEN=by the gate",
         "UNTILGREEN_INSIDE=run-1",
         "PATH=",
+        f"HOME={home}",
+        *(f"{name}=value of {name}" for name in usual),
     ):
         assert line in ran.stdout
 
@@ -181,6 +203,21 @@ async def test_without_the_network_nothing_outside_can_be_reached(home: Path, wo
 
     assert "ConnectionRefusedError" in shut.stdout
     assert (open_.status, open_.stdout) == (0, "")
+
+
+async def test_without_the_network_sockets_without_a_file_are_cut_off(home: Path, work: Path) -> None:
+    name = f"untilgreen-{os.getpid()}"
+    connect = f"import socket; socket.socket(socket.AF_UNIX).connect(chr(0) + '{name}'); print('reached')"
+    with closing(socket.socket(socket.AF_UNIX)) as service:
+        service.bind(f"\0{name}")
+        service.listen()
+        shut, open_ = [
+            await inside(f'{sys.executable} -c "{connect}"', work, sandbox(work, network=network))
+            for network in (False, True)
+        ]
+
+    assert "ConnectionRefusedError" in shut.stdout
+    assert open_.stdout == "reached\n"
 
 
 async def test_no_other_process_can_be_seen_and_no_privilege_is_left(home: Path, work: Path) -> None:
@@ -390,6 +427,13 @@ async def test_without_bubblewrap_nothing_is_started(work: Path, monkeypatch: py
     assert not (work / "began").exists()
 
 
+def test_where_there_is_no_linux_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+
+    with pytest.raises(AgentUnavailable, match="works on Linux only"):
+        find_bwrap(Sandbox())
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root's own files are at stake")
 async def test_a_driver_that_is_root_gives_no_settings_of_the_kernel_away(home: Path, work: Path) -> None:
     """In the user namespace of a root driver, files of root can be written without any capability."""
@@ -416,6 +460,21 @@ async def test_a_driver_that_is_root_shows_no_file_that_others_may_not_read(home
 
     assert int(ran.stdout.splitlines()[-1]) > 1
     assert "root:" not in ran.stdout
+
+
+def test_files_that_others_may_not_read_are_looked_for_to_a_depth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    depths = {"/etc": 6, "/var": 3, "/opt": 2, "/srv": 2, "/media": 2, "/home": 1, "/mnt": 1}
+    assert depths.items() <= hidden_paths._OF_ROOT.items()
+    for folder in (tmp_path, tmp_path / "a", tmp_path / "a" / "b"):
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+        (folder / "secret").touch(mode=0o600)
+    monkeypatch.setattr(hidden_paths, "_OF_ROOT", {str(tmp_path): 2})
+
+    found = dict(hidden_paths.private_to_root.__wrapped__())
+    assert found == {str(tmp_path / "secret"): False, str(tmp_path / "a" / "secret"): False}
 
 
 async def test_a_folder_of_the_path_that_an_agent_replaced_by_a_link_is_not_followed(
@@ -486,6 +545,30 @@ async def test_sockets_that_services_listen_at_can_not_be_reached(
     assert "Error" in ran.stdout
 
 
+@pytest.mark.parametrize("network", [True, False])
+async def test_sockets_in_places_that_can_be_written_are_not_masked(
+    network: bool, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(work)  # the path of a socket has to be short
+    connect = "import socket; socket.socket(socket.AF_UNIX).connect('s'); print('reached')"
+    with closing(socket.socket(socket.AF_UNIX)) as service:
+        service.bind("s")
+        service.listen()
+        ran = await inside(f'{sys.executable} -c "{connect}"', work, sandbox(work, network=network))
+
+    assert ran.stdout == "reached\n"
+
+
+async def test_a_cgroup_limits_all_processes_together(
+    home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(cgroup, "make", lambda _, limits: asked.append(limits))
+    await inside("true", work, replace(sandbox(work), memory=10**9, processes=100))
+
+    assert asked == [{"memory.max": 10**9, "pids.max": 100}]
+
+
 async def test_memory_has_a_limit_that_can_not_be_raised_inside(home: Path, work: Path) -> None:
     wall = replace(sandbox(work), memory=300_000_000)
     script = (
@@ -524,6 +607,20 @@ async def test_what_is_kept_in_memory_has_a_size(home: Path, work: Path) -> None
     ran = await inside(many, work, wall)
 
     assert "full" in ran.stdout
+
+
+@pytest.mark.parametrize(("disk", "most"), [(None, 4_000_000_000), (1_000_000, 1_000_000)])
+async def test_each_empty_directory_has_that_size(
+    disk: int | None, most: int, home: Path, work: Path
+) -> None:
+    with NamedTemporaryFile(dir="/var/tmp") as file:
+        os.fchmod(file.fileno(), 0o644)
+        script = f"df -B1 --output=size /tmp /var/tmp /run | tail -n 3; ls {file.name}"
+        ran = await inside(script, work, replace(sandbox(work), disk=disk))
+
+    *sizes, gone = ran.stdout.splitlines()
+    assert "No such file" in gone
+    assert [int(size) // 4096 for size in sizes] == [-(-most // 4096)] * 3
 
 
 @pytest.mark.parametrize("how", ["a directory", "a link"])
@@ -582,6 +679,26 @@ async def test_what_is_written_to_the_disk_has_a_limit(home: Path, work: Path) -
     assert ran.ending == "ended because it wrote more to the disk than sandbox.disk allows"
     some = await inside("for i in 1 2 3; do head -c 1000000 /dev/urandom > $i; sync $i; done", work, wall)
     assert (some.ok, some.full) == (True, False)
+
+
+def test_files_are_counted_each_time_the_disk_has_grown_by_a_quarter_of_the_limit(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used, counted = [0], list[int]()
+
+    def count(*_: object) -> list[int]:
+        counted.append(used[-1])
+        return []
+
+    monkeypatch.setattr(disk_watch, "_used", lambda _: {1: used[-1]})
+    monkeypatch.setattr(disk_watch, "_changed", count)
+    watch = disk_watch.DiskWatch(places=(work,), most=400)
+    for now in (100, 101, 201, 202):
+        used.append(now)
+        assert not watch.too_much()
+
+    assert counted == [101, 202]
+    assert disk_watch.PAUSE_SECONDS == 1
 
 
 async def test_no_single_file_can_be_larger_than_the_limit(home: Path, work: Path) -> None:

@@ -126,6 +126,19 @@ async def test_a_link_that_an_agent_made_is_not_shown(asked: Path, home: Path, w
         await run(shell("make"), cwd=work, sandbox=deep)
 
 
+async def test_what_leads_to_a_mount_is_a_mount_that_can_not_be_moved(
+    asked: Path, home: Path, work: Path
+) -> None:
+    (work / "a" / "b").mkdir(parents=True)
+    await run(shell("make"), cwd=work, sandbox=wall(work).opened(Mount(path=work / "a" / "b", way="read")))
+
+    line = calls(asked)[0][0]
+    assert (
+        f"source={work}/a,target={work}/a --mount type=bind,source={work}/a/b,target={work}/a/b,readonly"
+        in line
+    )
+
+
 # With a real Podman.
 
 

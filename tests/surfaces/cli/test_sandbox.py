@@ -55,7 +55,7 @@ ls {cli.runs} >> seen.txt 2>&1
 touch {planted} /etc/planted-by-an-agent >> seen.txt 2>&1
 echo '[core] fsmonitor = touch escaped' >> .git/config
 echo 'touch escaped' > .git/hooks/post-commit
-mv .git elsewhere; git commit -qam planted; git checkout -qb planted
+mv .git elsewhere; git commit -qam planted 2> commit.txt; git checkout -qb planted; git stash
 env > env.txt
 """
     done = mended(cli, tries, "--json")
@@ -65,6 +65,7 @@ env > env.txt
     assert "the key" not in seen
     assert seen.count("No such file or directory") >= 2
     assert "Read-only file system" in seen
+    assert "Read-only file system" in (cli.place / "commit.txt").read_text()
     assert not planted.exists()
     assert {path: path.read_bytes() for path in before} == before
     assert git(cli.place, "branch", "--format=%(refname:short)").split() == [
@@ -168,8 +169,9 @@ def test_the_sandbox_is_part_of_the_plan_so_that_resume_verify_and_fork_have_it_
     forked = cli("fork", cli.ids[0], "--no-input")
 
     assert (resumed.code, verified.code) == (0, 0), resumed.out + verified.out
-    assert len(cli.ids) == 2, forked.err
-    assert [cli.journal(run)[0]["plan"]["sandbox"]["mode"] for run in cli.ids] == ["bwrap", "bwrap"]
+    assert (forked.code, len(cli.ids)) == (0, 2), forked.err
+    first, second = [cli.journal(run)[0]["plan"]["sandbox"] for run in cli.ids]
+    assert (first, first["mode"]) == (second, "bwrap")
     assert cli("check", "-g", HIDDEN).code == 1
 
 

@@ -135,6 +135,7 @@ async def test_a_repository_that_an_agent_made_starts_no_program_of_its_own(
         ("local", "git-lfs clean -- %f", False),
         ("local", "git lfs filter-process", False),
         ("local", '"/usr/bin/git-crypt" clean', False),
+        ("local", "git-annex smudge --clean -- %f", False),
         ("local", "/top/bin/git-crypt clean", True),
         ("local", "./git-lfs clean", True),
         ("local", "git-lfs clean; touch x", True),

@@ -1,6 +1,7 @@
 """What is wrong with a machine is said before a run finds out, with its fix."""
 
 import os
+import sys
 from typing import Any
 
 import pytest
@@ -45,6 +46,21 @@ def test_every_row_that_is_not_well_says_what_to_do(cli: Cli) -> None:
     assert all(row["fix"] for row in bad.values())
     assert "npm install" in bad["agent claude"]["fix"]
     assert bad["spec"]["fix"] == "untilgreen trust"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap needs Linux")
+@pytest.mark.parametrize(
+    "works", ["false", "! echo $* | grep -q ' bwrap '"], ids=["not at all", "not nested"]
+)
+def test_a_sandbox_that_can_not_be_made_is_shown_with_its_fix(cli: Cli, works: str) -> None:
+    folder = cli.tmp / "broken"
+    folder.mkdir()
+    script(folder / "bwrap", f"#!/bin/sh\n{works} || {{ echo no namespaces >&2; exit 1; }}\n")
+
+    row = rows(cli, env={"PATH": f"{folder}:{cli.env['PATH']}"})["sandbox"]
+
+    assert (row["status"], "no namespaces" in row["detail"]) == ("warn", True)
+    assert "sysctl" in row["fix"] or "user namespaces" in row["fix"]
 
 
 def test_a_git_that_a_run_refuses_fails(cli: Cli) -> None:
