@@ -11,7 +11,7 @@ import pytest
 from untilgreen.core.values.model import Plan, SandboxSpec
 from untilgreen.engine.wiring.sandbox import OPEN, enclosure
 from untilgreen.errors import AgentUnavailable, WorkspaceNotReady
-from untilgreen.ports import Sandbox
+from untilgreen.ports import Mount, Sandbox
 from untilgreen.process.run import run
 from untilgreen.process.start import shell
 from untilgreen.workspace.worktree import Worktree
@@ -126,6 +126,7 @@ async def test_the_whole_repository_around_a_directory_can_be_written(tmp_path: 
     inside = await enclosure(plan(), below, tmp_path / "state")
 
     assert await written("file ../file ../.git/config", below, inside.agents) == ["file", "../file"]
+    assert (below.parent / "file").exists(), "it was written to an empty /tmp"
 
 
 @BWRAP
@@ -153,6 +154,8 @@ async def test_in_a_worktree_the_branch_of_the_run_can_be_moved_and_nothing_else
     assert (commit.status, commit.stdout) == (0, "")
     seen = await run(shell(f"ls -A {state}"), cwd=worktree.path, sandbox=inside.agents)
     assert seen.stdout == "tree\n"
+    assert inside.agents is not None
+    assert Mount(path=state, way="empty") in inside.agents.mounts, "not only because /tmp is empty"
 
 
 @BWRAP

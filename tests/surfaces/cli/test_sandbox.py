@@ -68,6 +68,7 @@ env > env.txt
     assert "Read-only file system" in (cli.place / "commit.txt").read_text()
     assert not planted.exists()
     assert {path: path.read_bytes() for path in before} == before
+    assert git(cli.place, "stash", "list") == ""
     assert git(cli.place, "branch", "--format=%(refname:short)").split() == [
         git(cli.place, "branch", "--show-current").strip()
     ]
