@@ -1,6 +1,7 @@
 """Claude Code: how it is started, and what recorded turns of it come to."""
 
 import json
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -8,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.agents.playing import BRIEF, UNKNOWN, play, player, stream
+from tests.agents.playing import BRIEF, PLAYER, UNKNOWN, play, player, stream
 from untilgreen.agents.claude import Claude
 from untilgreen.core.values.model import Usage
 from untilgreen.errors import AgentUnavailable
-from untilgreen.ports import Agent, TurnContext
+from untilgreen.ports import Agent, Mount, Sandbox, TurnContext
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 
@@ -29,6 +30,23 @@ def settings(argv: list[str]) -> list[str]:
 
 def line(**event: object) -> str:
     return json.dumps(event) + "\n"
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed: make test-sandbox")
+async def test_in_a_sandbox_it_has_its_own_variables_and_no_others(
+    claude: Claude, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "config"))
+    for name in ("ANTHROPIC_API_KEY", "API_TIMEOUT_MS", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "set")
+    wall = Sandbox(mounts=(Mount(path=tmp_path, way="write"), Mount(path=PLAYER, way="read")))
+    (tmp_path / "stream").write_text(stream("claude-denied"))
+    given = {"STREAM": str(tmp_path / "stream"), "HEARD": str(tmp_path / "heard")}
+    await claude.work(BRIEF, TurnContext(root=tmp_path, env=given, sandbox=wall))
+
+    had = json.loads((tmp_path / "heard").read_text())["env"].keys()
+    assert {"ANTHROPIC_API_KEY", "API_TIMEOUT_MS", "CLAUDE_CONFIG_DIR"} <= had
+    assert not {"OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"} & had
 
 
 def test_it_is_an_agent_whose_silence_means_something() -> None:

@@ -51,6 +51,13 @@ def test_the_value_of_a_variable_whose_name_says_so_is_cut_out(form: str) -> Non
     assert cut.endswith(" after")
 
 
+@pytest.mark.parametrize("word", ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "credential"])
+def test_every_name_that_says_so_is_a_secrets_from_eight_characters_on(word: str) -> None:
+    secrets = Secrets({f"MY_{word}S": "12345678", f"{word}_OF_MINE": "7654321"})
+
+    assert secrets.cut("12345678 7654321") == f"[MY_{word}S was cut out] 7654321"
+
+
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc", "user:"])
 def test_base64_hides_nothing(before: str) -> None:
     hidden = base64.b64encode(f"{before}hunter2-hunter2:rest".encode()).decode()

@@ -98,6 +98,17 @@ def test_without_a_baseline_the_first_turn_is_compared_with_what_it_began_with(c
     assert said[0]["status"] == "fail"
 
 
+def test_refs_that_an_agent_moves_are_no_originals(cli: Cli) -> None:
+    """Which tree the run began with stands in its journal."""
+    move = "git add -A; git for-each-ref --format='%(refname)' refs/untilgreen/ | while read ref; do "
+    move += f"git update-ref $ref $(git write-tree) && touch {cli.tmp}/moved; done"
+    _, outcome, said = run(cli, f"{SKIP}import os\nos.system({move!r})\n", "--set", "baseline=false")
+
+    assert (cli.tmp / "moved").exists()
+    assert outcome != "converged"
+    assert said[0]["findings"][0]["id"] == "changed: test_calc.py"
+
+
 def test_the_gate_can_be_switched_off(cli: Cli) -> None:
     off = ("--set", "integrity.enabled=false", "--set", "clean_room.enabled=false")
     code, outcome, said = run(cli, SKIP, *off)

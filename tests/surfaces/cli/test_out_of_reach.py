@@ -250,15 +250,16 @@ def test_an_agent_that_hides_where_it_comes_from_is_refused_as_well(cli: Cli, ho
     assert not [event for event in cli.journal(cli.ids[0]) if event["type"] == "Approved"]
 
 
+@pytest.mark.parametrize("mark", ["CLAUDECODE", "UNTILGREEN_INSIDE"])
 def test_an_agent_takes_no_run_out_of_its_session(
-    cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch, mark: str
 ) -> None:
     gate = ("--gate", "test -e answer.txt")
     begun = said("session", "start", "Mend it.", "--session", "s-1", "--agent", "claude", *gate)
     assert begun.code == 0, begun.err
-    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv(mark, "1")
 
     taken = said("resume", cli.ids[0], "--take", "--no-input")
 
     assert taken.code == 2
-    assert "`untilgreen resume --take` is for people" in taken.err
+    assert f"`untilgreen resume --take` is for people, not for agents, and {mark} is set here" in taken.err

@@ -100,6 +100,18 @@ def test_a_secret_that_stands_in_the_spec_itself_is_used_and_its_place_in_the_jo
     assert [Path(leak).name for leak in leaks(cli.runs, SECRET)] == ["journal.jsonl"]
 
 
+def test_a_secret_that_a_spec_names_by_its_variable_is_used_and_not_written_down(cli: Cli) -> None:
+    write(cli.tmp, {"gate.sh": f'test "$SERVICE_TOKEN" = {SECRET} && test -e done.txt'})
+    named = 'env.SERVICE_TOKEN = "${SERVICE_TOKEN}"'
+    write(cli.place, {"untilgreen.toml": f"[gates.login]\nrun = 'sh {cli.tmp}/gate.sh'\n{named}\n"})
+    agent = cli.agent("cat > /dev/null\ntouch done.txt\n")
+    done = cli("run", "Log in.", "--trust", "-a", agent, env=VARIABLES)
+
+    assert done.code == 0, done.err
+    assert "is a secret written in the spec itself" not in done.err
+    assert leaks(cli.runs, SECRET) == []
+
+
 def test_a_secret_that_is_not_set_where_the_run_goes_on_is_named(cli: Cli) -> None:
     gate = ("-g", f'login=test "{SECRET}" = "$SERVICE_TOKEN" && test -e done.txt')
     run = ("run", "Log in.", "-a", cli.agent("cat > /dev/null\n"), *gate, "--strategy", "manual")

@@ -50,6 +50,8 @@ async def test_a_content_that_was_overwritten_is_neither_read_nor_put_anywhere(
         async with trees.in_place(tree, parts={}, aside=()):
             pytest.fail("the block began")
     assert await trees.content(tree, "calc.py") == b"x = 1\n"
+    with pytest.raises(AssertionError, match="hash-path mismatch"):
+        git(repository, "fsck")
 
 
 async def test_a_directory_that_was_overwritten_says_nothing_about_what_changed(

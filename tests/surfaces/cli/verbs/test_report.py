@@ -39,6 +39,8 @@ def test_the_head_in_a_report_is_the_one_that_verify_wants(green: Cli) -> None:
     told = json.loads(green("report", "--format", "json").out)
 
     assert green("verify", told["run"], "--head", told["head"]).code == 0
+    assert told["head"] in green("report").out
+    assert told["head"] in green("report", "--format", "html", "-o", "-").out
 
 
 def test_a_report_is_still_written_when_the_files_are_gone(green: Cli, said: Say) -> None:
