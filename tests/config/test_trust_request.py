@@ -116,6 +116,7 @@ def test_of_pyproject_only_the_own_table_counts(tmp_path: Path) -> None:
         ("[integrity]\nenabled = false", 'integrity: {"enabled": false}'),
         ('[integrity]\nallow = ["tests/**"]', 'integrity: {"allow": ["tests/**"]}'),
         ("[clean_room]\nenabled = false", 'clean room: {"enabled": false}'),
+        ('[clean_room]\nunproven = "accept"', 'clean room: {"unproven": "accept"}'),
         ("[limits]\niterations = 500", 'limits: {"iterations": 500}'),
         ('[limits]\ntime = "3d"\nerrors = 2', 'limits: {"time": "3d"}'),
         ('[limits]\ntime = "unlimited"', 'limits: {"time": "unlimited"}'),

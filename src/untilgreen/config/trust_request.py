@@ -30,7 +30,8 @@ _NAMES_A_PLUGIN = ("use", "kind", "agent")
 
 _FORGIVING = {"expect", "believe", "allow_skipped", "required"}
 """Keys of a gate that make it green more easily."""
-_EXCEPTIONS = {"allow", "keep", "setup"}
+_TIGHTENING = {"protect", "editable"}
+"""Rules about verdicts that can only be stricter; every other one is named, new ones included."""
 _LOWERING = {"cost", "tokens", "silence"}
 """Limits without a fixed default: setting one can only lower it."""
 _ALONE = SpecFile()
@@ -116,7 +117,8 @@ def _widening(table: Mapping[str, Any]) -> Iterator[str]:
         yield f"sandbox: {sandbox}"
     for key in ("integrity", "clean_room"):
         rules = table.get(key)
-        if isinstance(rules, Mapping) and (rules.get("enabled") is False or set(rules) & _EXCEPTIONS):
+        rules = rules if isinstance(rules, Mapping) else {}
+        if {rule for rule, value in rules.items() if (rule, value) != ("enabled", True)} - _TIGHTENING:
             yield f"{key.replace('_', ' ')}: {_shown(rules)}"
     raised = {key: value for key, value in _given_limits(table).items() if _is_raised(key, value)}
     if raised:
