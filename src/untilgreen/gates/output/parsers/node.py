@@ -19,7 +19,7 @@ _DOT_LIST = "Failed tests:"
 _GREEN_DOTS = regex(r"\.{1,500}$")
 _DOTS = regex(r"[.X]{1,500}$")
 _ROW = 20
-"""Dots in a row where the output is no terminal."""
+"""Dots in a row where the output is not a terminal."""
 _OF_A_SUITE = regex(r"'\d{1,9} subtests? failed'")
 _STEP = 2
 _PLACE = regex(r"test at ([^\s].{0,500}):(\d{1,7}):\d{1,7}$")
