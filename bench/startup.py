@@ -11,7 +11,8 @@ clean room. The agent's first act is to kill the driver. `steer` notes something
 `list` at 20 runs, `check` runs one gate (`true`), `hook` is a stop that nobody's run concerns. Left out:
 larger repositories (bench/overhead.py), a stop that is judged (bench/hooks.py).
 
-`python -m bench.startup [VERB…]`; ROUNDS=5 for a quick look.
+`python -m bench.startup [VERB…]`; ROUNDS=5 for a quick look. `BEFORE=PATH` names the `untilgreen` of another
+version, in an environment of its own, which takes its turn in the same rounds: before and after.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ BARS = {
 }
 """Multiples of the baseline; those of diff, check and verify are ours, as they start git and gates."""
 COMMAND = str(Path(sys.executable).with_name("untilgreen"))
+BEFORE = os.environ.get("BEFORE")
 BASELINE = [sys.executable, "-c", "import msgspec, anyio, cyclopts"]
 LOOP = [sys.executable, "-c", "import msgspec, anyio, cyclopts; anyio.run(anyio.sleep, 0)"]
 FILES, RUNS = 50, 20
@@ -48,27 +50,34 @@ NEVER_STARTED = 9
 
 def main() -> int:
     """Print the figures, and fail when a bar is missed."""
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        commands = _commands(folder)
-        chosen = {verb: commands[verb] for verb in sys.argv[1:]} or commands
-        measured = {"baseline": BASELINE, "loop": LOOP, **chosen}
-        least = interleaved(
-            {verb: partial(_taken, verb, words, folder) for verb, words in measured.items()}, ROUNDS
-        )
+    with TemporaryDirectory() as name, TemporaryDirectory() as other:
+        measured = {"baseline": BASELINE, "loop": LOOP, **_chosen(Path(name), COMMAND)}
+        turns = {verb: partial(_taken, verb, words, Path(name)) for verb, words in measured.items()}
+        if BEFORE:
+            earlier = _chosen(Path(other), BEFORE).items()
+            turns |= {f"{verb} before": partial(_taken, verb, words, Path(other)) for verb, words in earlier}
+        least = interleaved(turns, ROUNDS)
     baseline, loop = least.pop("baseline"), least.pop("loop")
+    before = {verb: least.pop(f"{verb} before") for verb in list(least) if f"{verb} before" in least}
     print(f"python importing msgspec, anyio, cyclopts (baseline): {baseline}")
     print(f"the same with an event loop: {loop}, {ratio(loop, baseline)}")
     missed = []
     for verb, taken in least.items():
         found = ratio(taken, baseline)
         print(f"untilgreen {verb}: {taken}, {found}, bar {BARS[verb]:.2f} by the processor")
+        if verb in before:
+            print(f"  before: {before[verb]}; after by before: {ratio(taken, before[verb])}")
         missed += [verb] * (found.processor > BARS[verb])
     print("missed: " + ", ".join(missed) if missed else "every bar holds")
     return int(bool(missed))
 
 
-def _commands(folder: Path) -> dict[str, list[str]]:
+def _chosen(folder: Path, command: str) -> dict[str, list[str]]:
+    commands = _commands(folder, command)
+    return {verb: commands[verb] for verb in sys.argv[1:]} or commands
+
+
+def _commands(folder: Path, command: str) -> dict[str, list[str]]:
     """Each command by its name, in a repository with finished runs and one that waits for a person."""
     work = repository(
         folder / "work", {f"file-{number:02d}.txt": f"{number}\n" * 50 for number in range(FILES)}
@@ -79,21 +88,21 @@ def _commands(folder: Path) -> dict[str, list[str]]:
     subprocess.run(["git", "commit", "--quiet", "--message=agents"], cwd=work, check=True)
     short = ("--max-iterations", "1", "--no-input", "--quiet")
     for _ in range(RUNS - 1):
-        _untilgreen(folder, "run", "Do it.", "-a", "cmd:./touch.sh", "-g", "false", *short, code=3)
+        _untilgreen(folder, command, "run", "Do it.", "-a", "cmd:./touch.sh", "-g", "false", *short, code=3)
     asks = "--set=gates.people={kind='approval', people=['ann'], stage=1}"
-    _untilgreen(folder, "run", "Do it.", "-a", "cmd:./touch.sh", "-g", "true", asks, *short, code=5)
+    _untilgreen(folder, command, "run", "Do it.", "-a", "cmd:./touch.sh", "-g", "true", asks, *short, code=5)
     ended, waiting = _runs(folder)
     new = f"--state-dir={folder}/new-{{number}}"
     return {
-        "--version": [COMMAND, "--version"],
-        "run": [COMMAND, "run", "Do it.", "-a", "cmd:./kill.sh", "-g", "false", new, *short],
-        "steer": [COMMAND, "steer", waiting, "note {number}"],
-        "show": [COMMAND, "show", ended],
-        "list": [COMMAND, "list"],
-        "diff": [COMMAND, "diff", ended],
-        "check": [COMMAND, "check", "-g", "true"],
-        "verify": [COMMAND, "verify", ended],
-        "hook": [COMMAND, "hook", "stop", "--agent", "claude"],
+        "--version": [command, "--version"],
+        "run": [command, "run", "Do it.", "-a", "cmd:./kill.sh", "-g", "false", new, *short],
+        "steer": [command, "steer", waiting, "note {number}"],
+        "show": [command, "show", ended],
+        "list": [command, "list"],
+        "diff": [command, "diff", ended],
+        "check": [command, "check", "-g", "true"],
+        "verify": [command, "verify", ended],
+        "hook": [command, "hook", "stop", "--agent", "claude"],
     }
 
 
@@ -103,8 +112,8 @@ def _runs(folder: Path) -> tuple[str, str]:
     return names[0], names[-1]
 
 
-def _untilgreen(folder: Path, *words: str, code: int) -> None:
-    cost([COMMAND, *words], folder / "work", _variables(folder), expected=(code,))
+def _untilgreen(folder: Path, command: str, *words: str, code: int) -> None:
+    cost([command, *words], folder / "work", _variables(folder), expected=(code,))
 
 
 def _taken(verb: str, words: list[str], folder: Path, number: int) -> Cost:
