@@ -58,13 +58,16 @@ class Copy:
         self.python = self._environment()
 
     def _environment(self) -> Path:
-        """Ours comes first; of the place where the packages are only the packages are taken."""
+        """The packages are links in a directory of its own, where a tool looks for what is installed."""
         home = self.folder / ".venv"
         venv.create(home, with_pip=False, symlinks=True)
         python = home / "bin" / "python"
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-        places = [str(self.folder / "src"), sysconfig.get_path("purelib")]
-        (home / "lib" / version / "site-packages" / "copy.pth").write_text("\n".join(places))
+        packages = home / "lib" / version / "site-packages"
+        for each in Path(sysconfig.get_path("purelib")).iterdir():
+            if each.suffix != ".pth" and each.name != "__pycache__":  # a .pth leads back to the code here
+                (packages / each.name).symlink_to(each)
+        (packages / "copy.pth").write_text(str(self.folder / "src"))
         script = home / "bin" / "untilgreen"
         script.write_text(COMMAND.format(python=python))
         script.chmod(0o755)
