@@ -297,8 +297,6 @@ class Hold(Struct, frozen=True, kw_only=True):
     journal: Journal
     run: LoadedRun | None
     """None if the journal has no event yet."""
-    before: Driver | None = None
-    """Who drove it last, if known."""
 
 
 class ShownActivity(Struct, frozen=True, kw_only=True):

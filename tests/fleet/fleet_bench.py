@@ -104,11 +104,11 @@ class FleetBench:
     async def begin(
         self, fleet: Fleet, agent: str | dict[str, Any], gate: str, **spec: Any
     ) -> PostgresRecord:
-        limit = spec.pop("limit", "")
+        limit, failures = spec.pop("limit", ""), spec.pop("failures", 0)
         named = agent if isinstance(agent, dict) else f"cmd:{agent}"
         flags = {"agents": [named], "gates": {"done": {"run": gate}}, **spec}
         request = Request(start=self.project, task="Do it.", flags=flags, search=False)
-        order = Order(run="", heartbeat=self.heartbeat, deaf=8.0, limit=limit)
+        order = Order(run="", heartbeat=self.heartbeat, deaf=8.0, limit=limit, failures=failures)
         return await fleet.begin(plan_of(load(request), self.project), order, self.warnings.append)
 
     async def end_runs(self, fleet: Fleet, *records: PostgresRecord) -> None:

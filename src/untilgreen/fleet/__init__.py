@@ -3,6 +3,7 @@
 client       A fleet as a command sees it: start a run, wake it, set limits.
 worker       Polls for runs, starts a driver for each, and sends heartbeats for it.
 driver       One drive in its own process: commands on stdin, news on stdout.
+failures     What follows when a drive fails for a reason outside of the run: tries, then a pause.
 fork_server  Starts drivers as forks of one process that has everything loaded.
 seat         Drives while there is work; long waits are Temporal's timers.
 fitness      Whether this machine has the programs and secrets that a run needs.

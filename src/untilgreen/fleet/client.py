@@ -24,6 +24,7 @@ from untilgreen.errors import UserError
 from untilgreen.fleet.runs.beginning import beginning
 from untilgreen.fleet.runs.record import PostgresRecord
 from untilgreen.fleet.runs.records import COMMAND_SECONDS, PostgresRecords
+from untilgreen.fleet.runs.undriven import settle
 from untilgreen.fleet.temporal.connection import connect
 from untilgreen.fleet.temporal.orders import QUEUE, Order
 from untilgreen.fleet.temporal.schedules import order_for
@@ -103,14 +104,22 @@ class Fleet:
     async def knock(self, run: str) -> None:
         """Wake the run's workflow; if Temporal is down, its driver still finds commands by itself.
 
+        Commands to a run that no worker has taken yet are recorded here, since perhaps none ever will.
         An open run that Temporal does not know is handed over: it was away when the run began, or lost it.
         """
+        handle, record = self.client.get_workflow_handle(run), self.records.record(run)
+        if await record.arrived():
+            state = await settle(record, never_driven=True)
+            if state is not None and state.outcome is not None:
+                with suppress(RPCError):  # whoever drives it later finds that it is over
+                    await handle.terminate("the run is over")
+                return
         try:
-            await self.client.get_workflow_handle(run).signal("knock")
+            await handle.signal("knock")
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
                 return
-            state = (await self.records.record(run).load()).state
+            state = (await record.load()).state
             if state.outcome is None:
                 with suppress(RPCError):
                     await self.drive(await order_for(self.records, state.plan, Order(run=run)))

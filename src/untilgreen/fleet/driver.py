@@ -27,20 +27,23 @@ from untilgreen.errors import (
     JournalTaken,
     RunGone,
     UntilgreenError,
-    UserError,
-    WorkspaceNotReady,
 )
+from untilgreen.fleet.failures import failed
 from untilgreen.fleet.fitness import lacks
 from untilgreen.fleet.runs.premises import Machine, RemotePremises
 from untilgreen.fleet.runs.record import PostgresRecord
 from untilgreen.fleet.runs.records import PostgresRecords
+from untilgreen.fleet.runs.undriven import settle, told_to_end
 from untilgreen.fleet.seat import fleet_seat
 from untilgreen.fleet.temporal.orders import Order, Rest
+from untilgreen.journal.postgres.database import DatabaseAway
 from untilgreen.journal.postgres.journal import Token
 from untilgreen.ports import LoadedRun
 
 OVER, OVERTAKEN, AGAIN, UNFIT, ELSEWHERE = 0, 10, 11, 12, 13
 """How a driver ends: the run rests; overtaken; worth another attempt; impossible anywhere; not here."""
+NOT_THE_RUNS = (JournalTaken, JournalLocked, JournalDamaged, RunGone, DatabaseAway)
+"""Failures that nothing can be recorded about; Temporal tries again, or the run is stranded."""
 BEAT_SECONDS = 1.0
 
 
@@ -77,12 +80,22 @@ async def drive_run(order: Order, token: Token, machine: Machine, url: str, say:
     latest = _Latest(record)
     options = DriveOptions(listeners=[latest.hear], leave=commands.leave)
     try:
-        if missing := lacks((await record.load()).state.plan):
-            raise LeftToAnother(f"This machine lacks {', '.join(missing)}.")
+        before = (await record.load()).state
         if order.cancel:
             await record.send(_cancel())
-        async with _heard(commands), _beating(say, latest), _cancelled_by(commands, record):
-            state = await drive(record, premises, seat, options)
+        if missing := lacks(before.plan):
+            if await told_to_end(record) and (ended := await settle(record)) and ended.outcome is not None:
+                return Rest(kind="over", outcome=str(ended.outcome), place=machine.name)
+            raise LeftToAnother(f"This machine lacks {', '.join(missing)}.")
+        try:
+            async with _heard(commands), _beating(say, latest), _cancelled_by(commands, record):
+                state = await drive(record, premises, seat, options)
+        except Exception as error:
+            cause = telling(error)
+            if isinstance(cause, NOT_THE_RUNS):
+                raise cause from error
+            _log(cause, say)
+            return await failed(record, order, before, machine.name, cause)
         loaded = await record.load()
         await record.note(loaded.state)
         return _rest(loaded, state, machine)
@@ -193,10 +206,7 @@ def exit_code(cause: BaseException) -> int:
         return OVERTAKEN
     if isinstance(cause, LeftToAnother):
         return ELSEWHERE
-    unfit = isinstance(cause, JournalDamaged | RunGone) or (
-        isinstance(cause, UserError) and not isinstance(cause, WorkspaceNotReady)
-    )
-    return UNFIT if unfit else AGAIN
+    return UNFIT if isinstance(cause, JournalDamaged | RunGone) else AGAIN
 
 
 async def main(order: Order, token: Token, machine: Machine, url: str) -> int:
@@ -205,14 +215,19 @@ async def main(order: Order, token: Token, machine: Machine, url: str) -> int:
         rest = await drive_run(order, token, machine, url, say)
     except BaseException as error:
         cause = telling(error)
-        if not isinstance(cause, JournalError | WorkspaceNotReady | UserError | LeftToAnother):
-            import traceback  # noqa: PLC0415 - for defects only
-
-            traceback.print_exception(cause)
-        say(failed=f"{type(cause).__name__}: {cause}")
+        _log(cause, say)
         return exit_code(cause)
     say(rest=asdict(rest))
     return OVER
+
+
+def _log(cause: BaseException, say: Callable[..., None]) -> None:
+    """Why a drive failed, for the worker's log."""
+    if not isinstance(cause, UntilgreenError | OSError):
+        import traceback  # noqa: PLC0415 - for defects only
+
+        traceback.print_exception(cause)
+    say(failed=f"{type(cause).__name__}: {cause}")
 
 
 def say(**facts: object) -> None:

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import anyio
 from anyio import to_thread
@@ -20,7 +21,7 @@ from msgspec.structs import replace
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.ports import Restoration
 from untilgreen.process.flock import lock
-from untilgreen.workspace.git.command import Git, GitFailed
+from untilgreen.workspace.git.command import LONGEST, Git, GitFailed
 from untilgreen.workspace.git_workspace import DIFF, GitWorkspace, tree_id
 from untilgreen.workspace.worktree import NOBODY
 
@@ -45,6 +46,21 @@ class Chain:
     def left_by(self, turn: str) -> str | None:
         """What an interrupted turn had done when it was last pushed."""
         return next((tree for tree, what in self.entries if what == f"left {turn}"), None)
+
+
+class RemoteFailed(GitFailed):
+    """A remote that could not be used, several times in a row: which one, and git's own words."""
+
+    def __init__(self, failure: GitFailed, url: str) -> None:
+        self.command, self.words = failure.command, failure.words
+        parts = urlsplit(url)
+        shown = url.replace(f":{parts.password}@", "@", 1) if parts.password else url
+        told = " ".join(failure.words.replace(url, shown)[:LONGEST].split()) or "nothing"
+        WorkspaceNotReady.__init__(
+            self,
+            f"`git {failure.command}` can't use the remote {shown!r}; git says: {told} "
+            "Check the address, and that this machine may read and write there.",
+        )
 
 
 class Remote:
@@ -126,7 +142,10 @@ class Remote:
                     raise
             await anyio.sleep(pause)
             pause *= 2
-        return await (git or self.git)(*arguments)
+        try:
+            return await (git or self.git)(*arguments)
+        except GitFailed as failure:
+            raise RemoteFailed(failure, self.url) from failure
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:

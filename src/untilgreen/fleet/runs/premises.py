@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 
 import anyio
-import msgspec
 from msgspec.structs import replace
 
 from untilgreen.core.loop.step import Conclude
 from untilgreen.core.values.driver import Driver
 from untilgreen.core.values.model import Plan
 from untilgreen.core.values.state import RunState
+from untilgreen.engine.driving.drive import LOOK_SECONDS
 from untilgreen.engine.store import lock
 from untilgreen.engine.store.atomic_file import put
 from untilgreen.engine.store.scratch import Scratch
@@ -27,14 +27,15 @@ from untilgreen.engine.wiring.workplace import workplace
 from untilgreen.engine.worktree import setup
 from untilgreen.engine.worktree.place import Place
 from untilgreen.engine.worktree.result_commit import commit_result
-from untilgreen.errors import UntilgreenError
+from untilgreen.errors import UntilgreenError, WorkspaceNotReady
 from untilgreen.fleet.runs.record import PostgresRecord
+from untilgreen.fleet.runs.undriven import told_to_end
 from untilgreen.ports import Hold
 from untilgreen.process.tree_note import GRACE_SECONDS
 from untilgreen.workspace.factory import open_workspace
 from untilgreen.workspace.git.head import History
 from untilgreen.workspace.git.repository import Repositories
-from untilgreen.workspace.remote import Remote, RemoteWorkspace
+from untilgreen.workspace.remote import Chain, Remote, RemoteWorkspace
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,11 @@ class RemotePremises:
         me = Driver(place=self._machine.name, pid=os.getpid())
         async with lock.hold_when_free(scratch.path / "lock", run=state.run, driver=me):
             await scratch.clear_up(GRACE_SECONDS)
-            await self._bring_code(scratch)
             where = workplace(state.plan)
             remote = Remote(where.remote, self._machine.cache)
-            chain = await remote.fetch(state.run, where.commit or "")
             local = _localised(state, scratch, remote)
-            if not _is_here(scratch, hold.before):
-                await self._put_in_place(local, scratch, chain.left_by(_turn(state)) or state.tree)
-            await setup.ensure(local, scratch, (), self._warn)
-            _note(scratch, hold)
+            async with self._unless_told_to_end(state):
+                chain = await self._prepare(local, scratch, remote)
             root = setup.root_of(local.plan, scratch)
             workspace = RemoteWorkspace(
                 root,
@@ -113,6 +110,29 @@ class RemotePremises:
             finally:
                 with anyio.CancelScope(shield=True), suppress(UntilgreenError, OSError):
                     await workspace.settle()
+
+    async def _prepare(self, local: RunState, scratch: Scratch, remote: Remote) -> Chain:
+        """Fetch the run's snapshots, and put its current files in place with what its gates need."""
+        await self._bring_code(scratch)
+        chain = await remote.fetch(local.run, workplace(local.plan).commit or "")
+        if local.place != self._machine.name:
+            await self._put_in_place(local, scratch, chain.left_by(_turn(local)) or local.tree)
+        await setup.ensure(local, scratch, (), self._warn)
+        return chain
+
+    @asynccontextmanager
+    async def _unless_told_to_end(self, state: RunState) -> AsyncIterator[None]:
+        """A run that has never worked is not prepared only to be ended, however long that takes."""
+
+        async def watch() -> None:
+            while state.place or not await told_to_end(self._record):
+                await self._record.wait_for_news(LOOK_SECONDS)
+            raise WorkspaceNotReady("The run was told to end before its files were in place.")
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(watch)
+            yield
+            group.cancel_scope.cancel()
 
     async def _deliver(  # noqa: PLR0917 - the last two are the engine's
         self,
@@ -158,16 +178,3 @@ def _localised(state: RunState, scratch: Scratch, remote: Remote) -> RunState:
 def _turn(state: RunState) -> str:
     lap = state.open
     return f"{lap.number}-{lap.attempt}" if lap is not None and lap.offered and lap.snapshot is None else ""
-
-
-def _is_here(scratch: Scratch, before: Driver | None) -> bool:
-    """Whether the last driver of the run was on this machine, so that its files are the newest."""
-    with suppress(OSError, ValueError):
-        last = msgspec.json.decode((scratch.path / "token.json").read_bytes(), type=tuple[int, ...])
-        return before is not None and bool(last) and last == before.token
-    return False
-
-
-def _note(scratch: Scratch, hold: Hold) -> None:
-    token = getattr(hold.journal, "token", ())
-    put(scratch.path / "token.json", msgspec.json.encode(token))

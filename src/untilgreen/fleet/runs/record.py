@@ -36,6 +36,14 @@ _ROW = "UPDATE $schema.run SET row = %s WHERE id = %s AND token = %s::bigint[] R
 _DRIVER = f"SELECT holder, token, seen FROM $schema.run WHERE id = %s AND {DRIVEN}"
 _HELD = "SELECT 1 FROM $schema.run WHERE id = %s AND token = %s::bigint[] FOR SHARE"
 """Whether a driver still has the run; locks it until the transaction ends."""
+_UNDRIVEN = (
+    "UPDATE $schema.run SET token = token || 1::bigint, seen = clock_timestamp() "
+    f"WHERE id = %s AND (token[1] = 0 OR NOT %s) AND NOT {DRIVEN} RETURNING token"
+)
+"""Takes a run that nobody drives: above its last driver's token, and below that of any later driver.
+
+Before its first driver the token begins with 0.
+"""
 _ANSWER = "UPDATE $schema.arrival SET taken = clock_timestamp(), refused = %s WHERE id = %s AND run = %s"
 _PART = "INSERT INTO $schema.artifact (run, name, part, token, data) VALUES (%s, %s, %s, %s, %s)"
 _NAMES = "SELECT DISTINCT name FROM $schema.artifact WHERE run = %s AND starts_with(name, %s) ORDER BY name"
@@ -90,16 +98,40 @@ class PostgresRecord:
     @asynccontextmanager
     async def hold(self, driver: Driver) -> AsyncIterator[Hold]:
         token = self._token or driver.token
-        before = await self._take(token, self._place or driver.place)
+        await self._take(token, self._place or driver.place)
         self._token = token
         journal = self._journal(token)
         state = fold(await journal.events())
         run = None if state is None else LoadedRun(state=state, seq=journal.end.seq, head=journal.end.head)
         try:
-            yield Hold(journal=journal, run=run, before=before)
+            yield Hold(journal=journal, run=run)
         finally:
             with anyio.CancelScope(shield=True):
                 await self._release()
+
+    @asynccontextmanager
+    async def hold_undriven(
+        self, *, never: bool = False
+    ) -> AsyncIterator[tuple[PostgresRecord, Hold] | None]:
+        """The right to write for somebody without the run's files; a driver that starts overtakes it.
+
+        None if the run is driven, or where `never` is asked for, if it ever was.
+        """
+        rows = await self._rows(_UNDRIVEN, self.id, never)
+        if not rows:
+            yield None
+            return
+        token = tuple(rows[0][0])
+        writer = PostgresRecord(self._database, self._notices, self.id, token=token)
+        journal = writer._journal(token)
+        try:
+            state = fold(await journal.events())
+            end = journal.end
+            run = None if state is None else LoadedRun(state=state, seq=end.seq, head=end.head)
+            yield writer, Hold(journal=journal, run=run)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await writer._release()
 
     async def check(self) -> None:
         """An unreachable database is tolerated for a while."""
@@ -251,10 +283,10 @@ class PostgresRecord:
         rows = await self._rows(_ACTIVITY, self.id, lap, attempt, offset)
         return [_shown.decode(bytes(body)) for _, body in rows], rows[-1][0] if rows else offset
 
-    async def _take(self, token: Token, place: str) -> Driver | None:
-        """Become the only writer; returns the previous holder."""
+    async def _take(self, token: Token, place: str) -> None:
+        """Become the only writer."""
 
-        def work(connection: Connection) -> Driver | None:
+        def work(connection: Connection) -> None:
             with connection.transaction():
                 select = "SELECT token, holder FROM $schema.run WHERE id = %s FOR UPDATE"
                 row = connection.execute(select, (self.id,)).fetchone()
@@ -267,9 +299,8 @@ class PostgresRecord:
                     (list(token), place, self.id),
                 )
                 connection.execute(_NOTIFY, (self.id,))
-                return Driver(place=row[1], token=tuple(row[0])) if row[0] else None
 
-        return await self._database.call(work)
+        await self._database.call(work)
 
     def _check_held(self, connection: Connection) -> None:
         if connection.execute(_HELD, (self.id, list(self._token))).fetchone() is None:

@@ -29,6 +29,8 @@ class Order:
     drive: int = 0
     cancel: bool = False
     """The run was cancelled through Temporal while nobody drove it."""
+    failures: int = 0
+    """How many drives in a row have failed for a reason outside of the run, such as its remote."""
 
 
 @dataclass
@@ -40,6 +42,8 @@ class Rest:
     outcome: str | None = None
     seq: int = 0
     place: str = ""
+    failures: int = 0
+    """See `Order`."""
 
 
 @dataclass

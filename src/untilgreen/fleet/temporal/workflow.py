@@ -68,6 +68,7 @@ class RunWorkflow:
         while True:
             seen = self._knocks
             self._rest = await self._drive()
+            self._order = replace(self._order, failures=self._rest.failures)
             self._show()
             if self._rest.kind == "over":
                 return self._rest

@@ -69,7 +69,7 @@ class GitFailed(WorkspaceNotReady):
     """A failed git command: what git said, and what helps."""
 
     def __init__(self, command: str, words: str, place: Path) -> None:
-        self.words = words
+        self.command, self.words = command, words
         told = " ".join(words[:LONGEST].split()) or "no reason given."
         advice = next((help for sign, help in REMEDIES if sign in words), "Fix that, and try again.")
         super().__init__(f"`git {command}` failed in {str(place)!r}: {told} {advice}")
