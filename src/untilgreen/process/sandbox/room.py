@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -20,11 +19,7 @@ def hide_below(folder: Path) -> None:
 
 def entered(argv: Sequence[str], view: RoomView, cwd: Path) -> list[str]:
     """Run a command in a room; the room is made as the command starts, and is gone with it."""
-    asked = {
-        "cwd": str(cwd),
-        "at": str(view.at),
-        "stash": str(view.stash),
-        "overlays": [tuple(map(str, (o.path, o.upper, o.work))) for o in view.overlays],
-        "hidden": list(map(str, view.hidden)),
-    }
-    return [sys.executable, "-I", "-S", str(_ENTRY), json.dumps(asked), *argv]
+    overlays = [part for each in view.overlays for part in (each.path, each.upper, each.work)]
+    counts = (len(view.overlays), len(view.hidden))
+    asked = (cwd, view.at, view.stash, *counts, *overlays, *view.hidden)
+    return [sys.executable, "-I", "-S", str(_ENTRY), *map(str, asked), *argv]

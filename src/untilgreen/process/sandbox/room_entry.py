@@ -2,16 +2,16 @@
 
 It makes a mount namespace, lays the room over the workspace at the workspace's path, and becomes the
 command. Unless it is root, it has no rights left by then to undo any of it.
+
+It starts before every command in a room, so it loads next to nothing: json, shutil and typing would take
+longer than all that it does.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
 import os
-import shutil
 import sys
-from typing import Any
 
 NEW_NAMESPACE, NEW_USER = 0x00020000, 0x10000000
 BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
@@ -21,31 +21,34 @@ FAILED = 126
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def main(asked: str, *command: str) -> None:
-    """Enter the room that `asked` describes, and become the command."""
-    room = json.loads(asked)
+def main(cwd: str, at: str, stash: str, overlays: str, hidden: str, *words: str) -> None:
+    """Enter the room, and become the command.
+
+    `words` are three for each of the overlays, one for each hidden path, and those of the command.
+    """
+    covers, hides = 3 * int(overlays), int(hidden)
+    room, command = words[:covers], words[covers + hides :]
     try:
-        _enter(room)
+        _enter(at, stash, [room[first : first + 3] for first in range(0, covers, 3)])
+        for path in words[covers : covers + hides]:
+            _hide(path)
     except OSError as error:
         sys.stderr.write(f"untilgreen: the room can't be entered: {error}\n")
         raise SystemExit(FAILED) from error
-    os.chdir(room["cwd"])
+    os.chdir(cwd)
     os.execvp(command[0], command)
 
 
-def _enter(room: dict[str, Any]) -> None:
+def _enter(at: str, stash: str, overlays: list[tuple[str, ...]]) -> None:
     _leave_the_old_namespace()
     _mount("none", "/", "", RECURSIVE | PRIVATE)
-    at, stash = room["at"], room["stash"]
     # What is below has no other name once the room is mounted there.
     _mount(at, stash, "", BIND | RECURSIVE)
-    for place, upper, work in room["overlays"]:
+    for place, upper, work in overlays:
         below = stash + place[len(at) :] if place == at or place.startswith(f"{at}/") else place
         options = f"lowerdir={_plain(below)},upperdir={_plain(upper)},workdir={_plain(work)}"
         _mount("overlay", place, "overlay", 0, f"{options},userxattr")
-    _checked(_libc.umount2(stash.encode(), DETACH), stash)
-    for path in room.get("hidden", ()):
-        _hide(path)
+    _checked(_libc.umount2(os.fsencode(stash), DETACH), stash)
 
 
 def _leave_the_old_namespace() -> None:
@@ -64,7 +67,7 @@ def _leave_the_old_namespace() -> None:
 
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    arguments = (source.encode(), os.fsencode(target), kind.encode() or None, flags, os.fsencode(options))
+    arguments = (os.fsencode(source), os.fsencode(target), kind.encode() or None, flags, os.fsencode(options))
     _checked(_libc.mount(*arguments), target)
 
 
@@ -81,6 +84,8 @@ def _plain(path: str) -> str:
 
 def _hide(path: str) -> None:
     if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114 - as above
+        import shutil  # noqa: PLC0415 - as above, and seldom needed
+
         shutil.rmtree(path, ignore_errors=True)
     elif os.path.lexists(path):
         os.unlink(path)  # noqa: PTH108 - as above
