@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from untilgreen.process.run import run
 from untilgreen.process.start import Child, shell, start
 from untilgreen.process.table import find
 from untilgreen.process.tree import Trace
@@ -24,6 +26,10 @@ def exists(path: Path) -> bool:
 def wait_for_the_end_of(trace: Trace) -> None:
     while (seen := find(trace.pid)) and seen.is_same(trace.start) and seen.alive:
         time.sleep(0.01)
+
+
+def run_bare(line: str, given: bytes, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(shell(line), input=given, cwd=cwd, capture_output=True, check=False)
 
 
 async def waiting(tmp_path: Path, *, fence: bool) -> Child:
@@ -62,6 +68,7 @@ async def test_a_child_whose_driver_dies_first_never_begins(fence: bool, tmp_pat
     driver = f"""
 import anyio, os, signal
 from pathlib import Path
+from untilgreen.process.run import run
 from untilgreen.process.start import shell, start
 
 async def main():
@@ -100,3 +107,32 @@ async def test_a_child_that_was_killed_while_it_waited_is_no_error(tmp_path: Pat
     for handle in child.ours:
         os.close(handle)
     assert not exists(tmp_path / "began")
+
+
+@pytest.mark.parametrize("given", [None, b"input\n"])
+async def test_a_line_of_shell_sees_nothing_of_the_wait(given: bytes | None, tmp_path: Path) -> None:
+    """Nor does it change the numbers of lines or what there is to read."""
+    seen = 'echo "$0 $# $? $LINENO ${IFS}${UNTILGREEN_TREE_GO-unset}"; cat; nothing-of-that-name'
+    bare = run_bare(seen, given or b"", tmp_path)
+
+    ran = await run(shell(seen), stdin=given, cwd=tmp_path)
+
+    assert (ran.status, ran.stdout, ran.stderr) == (127, bare.stdout.decode(), bare.stderr.decode())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+async def test_a_line_of_shell_is_run_by_the_shell_that_waited(tmp_path: Path) -> None:
+    """A second one would cost as much as the first."""
+    ran = await run(shell("cat /proc/$$/cmdline; :"), cwd=tmp_path)
+
+    program, option, line = ran.stdout.rstrip("\0").split("\0")
+    assert (program, option) == ("/bin/sh", "-c")
+    assert line.startswith("IFS= read -r UNTILGREEN_TREE_GO ")
+    assert line.endswith("; cat /proc/$$/cmdline; :")
+
+
+async def test_a_line_that_is_no_shell_fails_as_any_other_command(tmp_path: Path) -> None:
+    ran = await run(shell("echo this; ) and"), cwd=tmp_path)
+
+    assert (ran.status, ran.stdout) == (2, "")
+    assert "yntax error" in ran.stderr

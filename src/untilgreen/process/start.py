@@ -1,8 +1,8 @@
 """Starts a child that waits until its process tree is contained and noted.
 
-The child is a shell that waits for one line on standard input and then becomes the command. Before that line
-is sent, it is moved into its cgroup and noted on disk; if the driver dies in between, the line never comes
-and the command never starts.
+The child is a shell that waits for one line on standard input and then becomes the command, or goes on with
+it if it is a line of shell. Before that line is sent, it is moved into its cgroup and noted on disk; if the
+driver dies in between, the line never comes and the command never starts.
 """
 
 from __future__ import annotations
@@ -33,15 +33,16 @@ from untilgreen.process.tree_note import forget, write_note
 _GO = b"go\n"
 # `read` takes no more than one line from a pipe, so the rest is the command's own input. The shell passes on
 # every variable except those whose names no shell could set.
-_WAIT = f'IFS= read -r {MARK}_GO && [ "${MARK}_GO" = go ] || exit 125; unset {MARK}_GO; exec "$@"'
+_WAIT = f'IFS= read -r {MARK}_GO && [ "${MARK}_GO" = go ] || exit 125; unset {MARK}_GO; '
 # An empty pipe is not the same as no input: tools like ripgrep would search it instead of the directory.
-_NO_INPUT = " </dev/null"
+_NO_INPUT = "exec </dev/null; "
+_SHELL = ("/bin/sh", "-c")
 _WINDOWS = os.name == "nt"
 
 
 def shell(command: str) -> list[str]:
     """The arguments that run a line of shell."""
-    return ["cmd", "/c", command] if _WINDOWS else ["/bin/sh", "-c", command]
+    return ["cmd", "/c", command] if _WINDOWS else [*_SHELL, command]
 
 
 class CannotStart(UntilgreenError):
@@ -130,7 +131,7 @@ async def start(
     try:
         process = StartedProcess(
             Popen(  # noqa: ASYNC220 - it returns as soon as the shell is there, and a thread would not be faster
-                [*_launcher(has_input), *command],
+                _waiting(command, has_input=has_input),
                 stdin=pipes.theirs[0],
                 stdout=pipes.theirs[1],
                 stderr=STDOUT if merge else pipes.theirs[2],
@@ -180,10 +181,19 @@ def _why(argv: Sequence[str], cwd: Path, error: OSError) -> str:
     return f"{argv[0]!r} can't be started in {str(cwd)!r}: {reason}. Check that the directory exists."
 
 
-def _launcher(has_input: bool) -> list[str]:
+def _waiting(words: Sequence[str], *, has_input: bool) -> list[str]:
+    """The arguments of a shell that waits and then does what these say.
+
+    It stays on the line with a line of shell, so that the numbers of lines in messages remain right.
+    """
     if _WINDOWS:
-        return []
-    return ["/bin/sh", "-c", _WAIT if has_input else _WAIT + _NO_INPUT, "untilgreen"]
+        return [*words]
+    wait = _WAIT if has_input else _WAIT + _NO_INPUT
+    match words:
+        case [*program, line] if tuple(program) == _SHELL:
+            return [*_SHELL, wait + line]
+        case _:
+            return [*_SHELL, f'{wait}exec "$@"', "untilgreen", *words]
 
 
 def _fence(pid: int, mark: str, home: Path | None, note: Path | None, sandbox: Sandbox | None) -> Trace:
