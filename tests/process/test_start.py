@@ -68,7 +68,6 @@ async def test_a_child_whose_driver_dies_first_never_begins(fence: bool, tmp_pat
     driver = f"""
 import anyio, os, signal
 from pathlib import Path
-from untilgreen.process.run import run
 from untilgreen.process.start import shell, start
 
 async def main():
@@ -131,7 +130,7 @@ async def test_a_line_of_shell_is_run_by_the_shell_that_waited(tmp_path: Path) -
     assert line.endswith("; cat /proc/$$/cmdline; :")
 
 
-async def test_a_line_that_is_no_shell_fails_as_any_other_command(tmp_path: Path) -> None:
+async def test_a_line_that_is_not_valid_shell_fails_as_any_other_command(tmp_path: Path) -> None:
     ran = await run(shell("echo this; ) and"), cwd=tmp_path)
 
     assert (ran.status, ran.stdout) == (2, "")

@@ -111,7 +111,7 @@ class Fleet:
         if await record.arrived():
             state = await settle(record, never_driven=True)
             if state is not None and state.outcome is not None:
-                with suppress(RPCError):  # whoever drives it later finds that it is over
+                with suppress(RPCError):  # a worker that drives it later finds that it is over
                     await handle.terminate("the run is over")
                 return
         try:
