@@ -168,12 +168,14 @@ def test_toml_that_is_none_is_named_with_its_line(cli: Cli, said: Say) -> None:
 
 def test_the_task_can_be_an_argument_a_file_stdin_or_in_the_spec(cli: Cli) -> None:
     agent = cli.agent("touch done\n")
-    write(cli.place, {"TASK.md": "From a file.\n", ".gitignore": "done\n"})
+    write(cli.place, {"TASK.md": "From a file.\n"})
     flags = ("--agent", agent, *GATE, "--json", "--quiet", "--trust")
 
     def task(*arguments: str, stdin: str = "") -> str:
         (cli.place / "done").unlink(missing_ok=True)
-        return str(cli("run", *arguments, *flags, stdin=stdin).result["task"])
+        result = cli("run", *arguments, *flags, stdin=stdin).result
+        assert result["outcome"] == "converged"
+        return str(result["task"])
 
     assert task("An argument.") == "An argument."
     assert task("-f", "TASK.md") == "From a file."
