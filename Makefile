@@ -7,8 +7,9 @@ READY := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 AGENTS ?=
 PROJECTS ?=
+CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
 # Most tests wait for the processes they start, so two workers a core keep it busy.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
+WORKERS ?= $(shell expr 2 '*' $(CORES))
 FUZZ ?=
 DEFENCES ?=
 FUZZ_SECONDS ?= 20
@@ -36,9 +37,11 @@ demo: $(PRODUCT) ## watch a scripted agent converge in a temporary repository; n
 serve: $(READY) ## open the page of all your runs in the browser
 	@$(BIN)/untilgreen serve --open
 
-# The core runs under coverage and in one process, the rest without and in several: every test once.
+# The core runs under coverage, the rest without, both in several processes: every test once.
 test: $(READY) ## run every test; the core must be covered to the last branch
-	$(BIN)/coverage run -m pytest tests/core -q --inline-snapshot=disable
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest tests/core -q -n $(CORES) --dist worksteal --inline-snapshot=disable
+	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --include='*/untilgreen/core/*' --fail-under=100
 	$(BIN)/pytest tests --ignore=tests/core --ignore=tests/browser --ignore=tests/agents_real --ignore=tests/soak --ignore=tests/fleet \
 		--ignore=tests/process/sandbox/test_bubblewrap.py --ignore=tests/surfaces/cli/test_sandbox.py \
