@@ -24,6 +24,9 @@ ONCE_MORE = || { test $$? -eq 1 && echo "Once more, alone:" && \
 AGAIN = $(if $(CI),$(ONCE_MORE))
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/_%,$(sort $(wildcard bench/*.py))))
 
+# Where this is set, as in many images, each worker and each program that a test starts compiles everything again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test test-browser check-page test-fleet test-extras test-sandbox test-containers test-agents test-runners test-projects soak defences fuzz check format bench reference picture clean
 
