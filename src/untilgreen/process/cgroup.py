@@ -63,7 +63,11 @@ def limiting(above: Path | None) -> Path | None:
 
 def _write(file: Path, text: str) -> bool:
     try:
-        file.write_text(text)
+        handle = os.open(file, os.O_WRONLY)  # half as many calls of the kernel as with a file object
+        try:
+            os.write(handle, text.encode())
+        finally:
+            os.close(handle)
     except OSError:
         return False
     return True

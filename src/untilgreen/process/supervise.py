@@ -122,4 +122,5 @@ class Supervisor(Struct, kw_only=True):
 
     async def _streams_end(self) -> None:
         for stream in self.streams:
-            await stream.done.wait()
+            if not stream.done.is_set():
+                await stream.done.wait()

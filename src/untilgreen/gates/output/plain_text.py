@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from untilgreen.regex import regex
@@ -32,10 +33,13 @@ def plain(text: str) -> str:
 
 def relative_to(root: Path) -> MakeRelative:
     """Makes paths below a directory relative to it, so that ids are the same in every copy of it."""
-    prefixes = {f"{place}/" for place in (root, root.resolve()) if len(str(place)) > 1}
+
+    @cache
+    def prefixes() -> set[str]:
+        return {f"{place}/" for place in (root, root.resolve()) if len(str(place)) > 1}
 
     def make_relative(text: str) -> str:
-        for prefix in prefixes:
+        for prefix in prefixes() if "/" in text else ():
             text = text.replace(prefix, "")
         return text
 

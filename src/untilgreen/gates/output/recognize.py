@@ -105,6 +105,8 @@ def recognize_all(text: str) -> tuple[ToolResult, ...]:
     After it only tools that count, since lenient parsers would see findings in another tool's output.
     """
     whole = plain(text)
+    if not whole.strip():
+        return ()
     lines = lines_of(whole)
     known = [*_by_lines(whole, lines), *_documents(whole)]
     if not known:
