@@ -169,6 +169,22 @@ def test_errors_names_how_often_and_the_last_one() -> None:
     assert run.ending.reason == "limit errors: the agent failed 2 times in a row, last: crash: exit 1"
 
 
+def test_errors_has_the_agents_last_words_in_the_same_line() -> None:
+    printed = "exit code 3\nTraceback (most recent call last):\n  File x\n\nGone:  no model \n"
+    run = Run(limits=Limits(errors=1))
+    run.lap(Turn(reply=Reply(error="crash", detail=printed)), tests=red("a"))
+
+    said = "limit errors: the agent failed 1 time in a row, last: crash: exit code 3: Gone: no model"
+    assert run.ending.reason == said
+
+
+def test_of_a_very_long_error_the_beginning_is_named() -> None:
+    run = Run(limits=Limits(errors=1))
+    run.lap(Turn(reply=Reply(error="crash", detail="exit code 3\n" + "x" * 1000)), tests=red("a"))
+
+    assert run.ending.reason.endswith("last: crash: exit code 3: " + "x" * 279 + "…")
+
+
 def test_a_good_turn_ends_the_row_of_errors() -> None:
     run = Run(limits=Limits(errors=2))
     for error in ("crash", None, "stalled", "question", "permission"):

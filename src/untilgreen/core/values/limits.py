@@ -29,6 +29,8 @@ _SHOWN: dict[str, tuple[Callable[[float], str], str]] = {
     "tokens": ("{:,.0f}".format, "used"),
 }
 """How the amounts of a limit are written, and the word for having used them."""
+LONGEST_ERROR = 300
+"""Characters of an agent's error in a reason."""
 PROJECTED_LAPS = 9
 """How many of the latest laps the price of another one is projected from."""
 
@@ -147,7 +149,7 @@ def _breaches(state: RunState) -> Iterator[Breach]:
         yield Breach(
             limit="errors",
             reason=f"errors: the agent failed {several(state.errors, 'time')} in a row, "
-            f"last: {state.last_error}",
+            f"last: {_first_and_last_line(state.last_error)}",
         )
     if state.takeovers >= MOST_TAKEOVERS:
         yield Breach(
@@ -156,6 +158,13 @@ def _breaches(state: RunState) -> Iterator[Breach]:
         )
     yield from _cost(state)
     yield from _tokens(state)
+
+
+def _first_and_last_line(error: str) -> str:
+    """How a turn ended and the agent's last words, which are lines below it: a reason is one line."""
+    lines = [" ".join(line.split()) for line in error.splitlines() if line.strip()]
+    said = ": ".join(dict.fromkeys(lines[:1] + lines[-1:]))
+    return said if len(said) <= LONGEST_ERROR else said[: LONGEST_ERROR - 1] + "…"
 
 
 def _cost(state: RunState) -> Iterator[Breach]:
