@@ -82,6 +82,11 @@ async def take_back(state: RunState, folder: FolderRecord, store: Store) -> Rest
     return done
 
 
+def was_applied(folder: FolderRecord) -> bool:
+    """Whether a result of the run is in the user's files."""
+    return (folder.path / _APPLIED).exists()
+
+
 def _remembered(folder: FolderRecord) -> _Note:
     try:
         return msgspec.json.decode((folder.path / _APPLIED).read_bytes(), type=_Note)

@@ -7,23 +7,32 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import Struct
+
 from untilgreen import __version__
 from untilgreen.config.init.detect import TESTS, Detected, detect
 from untilgreen.config.load import Loaded, Request, load
 from untilgreen.core.values.units import several, show_duration
+from untilgreen.engine.operations.apply import was_applied
 from untilgreen.engine.store.catalog import is_driven
 from untilgreen.engine.store.reading import status
 from untilgreen.engine.store.runs import Store
+from untilgreen.engine.wiring.workplace import in_worktree
 from untilgreen.errors import JournalError, UserError
 from untilgreen.surfaces.cli.installed_agents import installed
-from untilgreen.surfaces.text.safe_text import inert, short
+from untilgreen.surfaces.text.printing import room
+from untilgreen.surfaces.text.safe_text import folded, inert, short
 
 TASK = "Make the tests pass"
 MOST_GATES = 4
+NAMES = 11
+"""Columns of the names of the rows."""
+MOST_COLUMNS = 10_000
+"""Without a terminal, a row is one line."""
 
 
 def overview(start: Path, store: Store) -> list[str]:
-    """At most a dozen lines."""
+    """At most a dozen lines, where the terminal is wide enough for them; commands are not broken."""
     gates, _ = detect(start)
     agents = installed()
     try:
@@ -38,10 +47,11 @@ def overview(start: Path, store: Store) -> list[str]:
         ("agents", _agents(spec, agents)),
         ("runs", runs),
     ]
+    width = room(0, MOST_COLUMNS)
     return [
-        f"untilgreen {__version__} keeps a coding agent working until its gates are green.",
+        *folded(f"untilgreen {__version__} keeps a coding agent working until its gates are green.", width),
         "",
-        *(f"{name:10} {text}" for name, text in rows),
+        *(line for name, text in rows for line in _row(name, text, width)),
         "",
         *(
             f"{'Next:' if not place else '  or:'} {command}"
@@ -49,6 +59,11 @@ def overview(start: Path, store: Store) -> list[str]:
         ),
         "Help: untilgreen --help",
     ]
+
+
+def _row(name: str, text: str, width: int) -> list[str]:
+    first, *rest = folded(text, width - NAMES)
+    return [f"{name:{NAMES}}{first}", *(f"{'':{NAMES}}{each}" for each in rest)]
 
 
 def _spec(spec: Loaded | UserError) -> str:
@@ -72,38 +87,68 @@ def _agents(spec: Loaded | UserError, found: list[str]) -> str:
     return ", ".join(found) or "none found; install one, or use --agent 'cmd:./fix.sh'"
 
 
-def _runs(store: Store, start: Path) -> tuple[str, str]:
-    """The status of the last run, and a line about all of them."""
+class _Last(Struct, frozen=True, kw_only=True):
+    """The last run here."""
+
+    status: str = ""
+    """Empty if there is none."""
+    working: bool = False
+    """Whether a process continues it without a person."""
+    good: bool = False
+    unapplied: bool = False
+    """Whether its result is still in its worktree only."""
+
+
+def _runs(store: Store, start: Path) -> tuple[_Last, str]:
+    """The last run, and a line about all of them."""
     folders = store.runs(start)
     if not folders:
-        return "", "none yet"
+        return _Last(), "none yet"
+    record = store.record(folders[0].id)
     try:
-        state = store.record(folders[0].id).read().state
+        state = record.read().state
     except (JournalError, UserError):
-        return "damaged", f"{several(len(folders), 'run')}; the last one can't be read"
+        return _Last(status="damaged"), f"{several(len(folders), 'run')}; the last one can't be read"
     ago = show_duration(max(0.0, time.time() - state.now))
-    now = status(state, driven=is_driven(folders[0]))
-    return now, f"{several(len(folders), 'run')}; the last one: {now}, {ago} ago"
+    driven = is_driven(folders[0])
+    now = status(state, driven=driven)
+    last = _Last(
+        status=now,
+        working=driven and (state.pause is None or state.pause.until is not None),
+        good=state.outcome is not None and state.outcome.good,
+        unapplied=in_worktree(state.plan) and state.commit is not None and not was_applied(record),
+    )
+    return last, f"{several(len(folders), 'run')}; the last one: {now}, {ago} ago"
 
 
-def _next(spec: Loaded | UserError, gates: list[Detected], agents: list[str], last: str) -> Iterator[str]:
-    """The command that most people want here, and the one after it."""
+def _next(spec: Loaded | UserError, gates: list[Detected], agents: list[str], last: _Last) -> Iterator[str]:
+    """The command that most people want here, and the ones after it."""
     if isinstance(spec, UserError):
         yield "untilgreen config show"
         return
-    if last == "waiting":
-        yield "untilgreen answer, which shows the question"
-    elif last == "running":
-        yield "untilgreen follow"
-    elif last in ("open", "paused", "halted"):
-        yield "untilgreen why, then: untilgreen resume"
+    yield from _about(last)
     if spec.path is None:
         yield "untilgreen init"
         yield _at_once(gates, agents)
-        return
-    yield "untilgreen run" if spec.spec.task else f'untilgreen run "{TASK}"'
-    if last:
-        yield "untilgreen why"
+    else:
+        yield "untilgreen run" if spec.spec.task else f'untilgreen run "{TASK}"'
+
+
+def _about(last: _Last) -> Iterator[str]:
+    """What the last run needs, or how to see what it did."""
+    match last.status:
+        case "":
+            return
+        case "waiting":
+            yield "untilgreen answer, which shows the question"
+        case _ if last.working:
+            yield "untilgreen follow"
+        case "open" | "paused" | "halted":
+            yield "untilgreen why, then: untilgreen resume"
+        case _ if last.good and last.unapplied:
+            yield "untilgreen diff, then: untilgreen apply"
+        case _:
+            yield "untilgreen diff" if last.good else "untilgreen why"
 
 
 def _at_once(gates: list[Detected], agents: list[str]) -> str:
