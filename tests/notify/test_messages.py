@@ -146,12 +146,21 @@ def test_a_limit_that_was_told_is_not_told_again() -> None:
 def test_pauses_and_agents_that_can_not_be_used_are_told() -> None:
     run = Run()
     run.lap(Turn(reply=Reply(error="rate_limited", retry_at=400.0)), tests=red("a"))
-    run.arrive(Pause(at=run.state.now, reason="lunch"))
     run.record(Halted(at=run.state.now, cause="auth", detail="log in"))
 
-    assert said(run)[0][0] == "paused"
-    assert "resuming in" in said(run)[0][1]
+    limited, _ = told(run)
+    assert (limited.news, limited.text) == ("paused", "make it green: rate-limited; resuming in 6m36s")
+    assert limited.command == "untilgreen follow r1", "the process that waits continues it"
     assert said(run)[-1] == ("waiting", "make it green: the agent can't be used (auth): log in")
+
+
+def test_a_pause_by_a_person_is_told_with_the_command_that_ends_it() -> None:
+    run = Run(task="Make it green.")
+    run.arrive(Pause(at=run.state.now, reason="lunch"))
+
+    (lunch,) = told(run)
+
+    assert (lunch.text, lunch.command) == ("Make it green: paused: lunch", "untilgreen resume r1")
 
 
 def test_only_the_kinds_that_are_wanted_are_told() -> None:

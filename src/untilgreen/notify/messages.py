@@ -23,7 +23,7 @@ from untilgreen.core.values.events import (
 from untilgreen.core.values.limits import ceiling
 from untilgreen.core.values.model import Outcome
 from untilgreen.core.values.option_checks import about
-from untilgreen.core.values.state import Lap, RunState
+from untilgreen.core.values.state import WAITS, Lap, RunState
 from untilgreen.core.values.units import several, show_duration
 from untilgreen.errors import ConfigError, nearest
 
@@ -104,9 +104,12 @@ def _told(event: Event, state: RunState) -> News | None:
         case Halted(cause=cause, detail=detail):
             text = f"the agent can't be used ({cause}): {detail}"
             return _news("waiting", state, text, f"untilgreen resume {run}")
-        case Paused(reason=reason, until=until):
-            then = f"; resuming in {show_duration(max(0.0, until - event.at))}" if until else ""
-            return _news("paused", state, f"paused: {reason}{then}", f"untilgreen resume {run}")
+        case Paused(until=None):
+            return _news("paused", state, f"paused: {event.reason}", f"untilgreen resume {run}")
+        case Paused():
+            why = WAITS.get(event.cause or "", event.reason)
+            then = f"resuming in {show_duration(max(0.0, (event.until or 0.0) - event.at))}"
+            return _news("paused", state, f"{why}; {then}", f"untilgreen follow {run}")
         case BriefOffered(lap=lap):
             most = state.plan.most_laps
             of = f"lap {lap} of {most}" if most else f"lap {lap}"
@@ -131,7 +134,7 @@ def _news(kind: Kind, state: RunState, text: str, command: str) -> News:
         news=kind,
         run=state.run,
         task=state.plan.title,
-        text=f"{state.plan.title}: {short}",
+        text=f"{state.plan.title.rstrip('.')}: {short}",
         outcome=None if state.outcome is None else str(state.outcome),
         laps=len(state.laps),
         score=state.last.score if state.last else 0.0,

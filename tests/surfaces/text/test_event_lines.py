@@ -116,6 +116,7 @@ def test_the_evidence_of_a_detector_is_said() -> None:
         ),
         (Paused(at=1, reason=HOSTILE), "paused: x y"),
         (Resumed(at=1, by=HOSTILE), "resumed by x y"),
+        (Resumed(at=1), "resumed: the wait is over"),
         (AgentSwitched(at=1, agent="codex", reason="quota"), "codex takes over: quota"),
         (Halted(at=1, cause="auth", detail=""), "stopped: auth"),
         (

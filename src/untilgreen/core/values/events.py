@@ -13,6 +13,8 @@ from untilgreen.core.values.rules import Signal
 
 SeatName = Literal["terminal", "unattended", "session", "served"]
 Phase = Literal["base", "turn", "confirm", "final"]
+CLOCK = "clock"
+"""Who ends a pause that has its time."""
 
 
 class _Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag=True):
@@ -145,7 +147,7 @@ class Paused(_Event, frozen=True, kw_only=True, omit_defaults=True):
 class Resumed(_Event, frozen=True, kw_only=True, omit_defaults=True):
     """The pause is over."""
 
-    by: str = "clock"
+    by: str = CLOCK
 
 
 class AgentSwitched(_Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -13,8 +13,8 @@ from untilgreen.core.values.rules import Signal
 
 FAILURES = frozenset({"crash", "timeout", "stalled", "interrupted", "permission"})
 """Errors that count toward `errors`; questions and waits don't."""
-WAITS = frozenset({"rate_limited", "network", "quota"})
-"""Errors after which the same lap continues later."""
+WAITS = {"rate_limited": "rate-limited", "quota": "out of quota", "network": "no network"}
+"""Errors after which the same lap continues later, as people say them."""
 HALTS = frozenset({"auth"})
 """Errors that only a person can fix."""
 

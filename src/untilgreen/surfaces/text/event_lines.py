@@ -8,6 +8,7 @@ from typing import assert_never
 
 from untilgreen.core.values.decision import Ask, Continue, Finish
 from untilgreen.core.values.events import (
+    CLOCK,
     AgentSwitched,
     Allowed,
     Answered,
@@ -35,7 +36,7 @@ from untilgreen.core.values.events import (
     TurnEnded,
 )
 from untilgreen.core.values.model import Reply, Verdict
-from untilgreen.core.values.state import RunState
+from untilgreen.core.values.state import WAITS, RunState
 from untilgreen.core.values.units import several, show_duration
 from untilgreen.surfaces.text.safe_text import inert, short
 
@@ -45,8 +46,6 @@ WIDTH = 200
 DEMO = "demo"
 """The label of a run whose agent or model is a script."""
 UNPAID = "you paid nothing"
-PAUSES = {"rate_limited": "rate-limited", "quota": "out of quota", "network": "no network"}
-"""Reasons of a pause, as people say them."""
 _INTERRUPTED = {
     "SIGINT": "saving the run... press Ctrl-C again to kill the agent now",
     "SIGTERM": "SIGTERM: saving the run",
@@ -82,8 +81,8 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
             return f"restored the files of lap {event.lap} ({inert(event.why)}){kept}"
         case Paused():
             return pause_words(event, event.at)
-        case Resumed():
-            return f"resumed by {inert(event.by)}"
+        case Resumed(by=by):
+            return "resumed: the wait is over" if by == CLOCK else f"resumed by {inert(by)}"
         case AgentSwitched():
             return f"{agent_words(event.agent)} takes over: {short(event.reason, WIDTH)}"
         case Halted():
@@ -124,7 +123,7 @@ def _decided(event: Decided, state: RunState) -> str:
 
 def pause_words(paused: Paused, now: float, *, driven: bool = True) -> str:
     """Why a run waits, and until when; one that no process drives won't resume by itself."""
-    why = PAUSES.get(paused.reason.partition(":")[0], f"paused: {short(paused.reason, WIDTH)}")
+    why = WAITS.get(paused.reason.partition(":")[0], f"paused: {short(paused.reason, WIDTH)}")
     if not paused.until:
         return why
     clock = time.strftime("%H:%M:%S", time.localtime(paused.until))
@@ -208,7 +207,7 @@ def agent_words(name: str) -> str:
 
 def _failure(error: str, detail: str) -> str:
     """What went wrong, with the agent's own words where they say more."""
-    kind = PAUSES.get(error, error.replace("_", " "))
+    kind = WAITS.get(error, error.replace("_", " "))
     said = short(detail, 120)
     return kind if kind.startswith(said.replace("_", "-")) else f"{kind}: {said}"
 
