@@ -17,6 +17,7 @@ from untilgreen.core.values.events import Paused
 from untilgreen.core.values.state import RunState
 from untilgreen.errors import UserError
 from untilgreen.surfaces.live.keys import (
+    ALONE_SECONDS,
     HELP,
     NOTE,
     PAUSED,
@@ -116,10 +117,14 @@ async def test_keys_tell_the_run(run: Remembers, text: str, told: list[tuple[str
     assert run.told == told
 
 
-async def test_a_paused_run_goes_on_with_the_same_key() -> None:
+@pytest.mark.parametrize(
+    "paused",
+    [Paused(at=9.0, reason="lunch"), Paused(at=9.0, until=99.0, cause="rate_limited", reason="rate_limited")],
+)
+async def test_a_paused_run_goes_on_with_the_same_key(paused: Paused) -> None:
     driven = Run(gate("tests"))
     driven.lap(tests=red("a"))
-    driven.record(Paused(at=driven.state.now, reason="lunch"))
+    driven.record(paused)
     run = Remembers(driven.state)
 
     keys = await typed(run, "p")
@@ -206,6 +211,20 @@ async def test_a_command_typed_ahead_for_the_shell_is_neither_a_key_nor_a_note(
         os.close(theirs)
 
     assert run.told == [("pause", "p was pressed")]
+
+
+async def test_a_key_pressed_before_the_run_listens_is_discarded(run: Remembers) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        os.write(ours, b"p")
+        assert os.read(ours, 1) == b"p", "its echo says that it has arrived"
+        async with pressed(run, run, run, theirs):
+            await anyio.sleep(ALONE_SECONDS + 0.2)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+    assert run.told == []
 
 
 @pytest.mark.parametrize(("first", "second"), [("l", "ss"), ("7", "p")])

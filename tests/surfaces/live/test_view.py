@@ -47,6 +47,11 @@ class Screen:
         """The lines that stay."""
         return [line.rstrip() for line in self.file.getvalue().splitlines()]
 
+    def struck(self) -> list[str]:
+        """The words of the picture that are struck out."""
+        segments = self.console.render(self.view)
+        return [each.text for each in segments if each.style is not None and each.style.strike]
+
     def drawn(self) -> list[str]:
         """The picture as it is now."""
         self.file.truncate(0)
@@ -86,6 +91,7 @@ def test_findings_are_struck_out_as_they_fall_also_while_gates_still_run() -> No
     screen.play(run)
 
     assert screen.drawn()[4] == "red    b  long line  ✓ a"
+    assert screen.struck() == ["a"]
 
     run.offer()
     while not isinstance(run.step, CheckGates):
@@ -95,6 +101,14 @@ def test_findings_are_struck_out_as_they_fall_also_while_gates_still_run() -> No
     screen.play(run)
 
     assert screen.drawn()[4] == "red    long line  ✓ b"
+
+
+def test_laps_are_counted_by_the_strategy_where_it_allows_fewer_than_the_limit() -> None:
+    screen, run = Screen(80), Run(gate("tests"), limits=Limits(iterations=20), strategy_laps=6)
+    run.lap(tests=red("a"))
+    screen.play(run)
+
+    assert screen.drawn()[1].startswith("lap 2 of 6 ")
 
 
 @pytest.mark.parametrize(("width", "rows"), [(40, (3, 3, 2)), (80, (8, 8, 4)), (200, (20,))])
@@ -109,6 +123,19 @@ def test_findings_that_do_not_fit_in_three_rows_are_counted(width: int, rows: tu
         shown[-1] += f"  and {left} more"
     drawn = screen.drawn()[4 : 4 + len(rows)]
     assert drawn == [f"{'' if number else 'red':<7}{row}" for number, row in enumerate(shown)]
+
+
+def test_on_a_narrow_terminal_a_long_name_is_cut_before_the_count_of_the_others_is() -> None:
+    screen, run = Screen(40), Run(gate("tests"))
+    names = [f"test_{letter}_of_the_shopping_cart_too" for letter in "abcde"]
+    run.lap(tests=red(*names))
+    screen.play(run)
+
+    assert [line[7:] for line in screen.drawn()[4:7]] == [
+        "test_a_of_the_shopping_cart_too",
+        "test_b_of_the_shopping_cart_too",
+        "test_c_of_the_shopp…  and 2 more",
+    ]
 
 
 def test_what_was_fixed_last_is_shown_also_where_long_names_fill_the_rows() -> None:
@@ -213,6 +240,15 @@ def test_in_ascii_our_own_signs_are_plain() -> None:
     assert "".join(screen.said() + screen.drawn()).isascii()
 
 
+def test_in_ascii_a_long_name_of_a_gate_keeps_its_column() -> None:
+    screen, run = Screen(80, ascii_only=True), Run(gate("all_tests_at_once"), gate("style"))
+    run.lap(all_tests_at_once=red("a"), style=PASS)
+    screen.play(run)
+
+    heading, row, *_ = (line for line in screen.said() if line.startswith(("lap", "1 ")))
+    assert heading.index("style") == row.index("ok")
+
+
 def test_seconds_pass_in_whole_ones() -> None:
     screen, run = Screen(80), stuck()
     run.offer()
@@ -261,6 +297,8 @@ def test_a_small_screen_cuts_the_evidence_of_a_question_and_keeps_its_choices_an
     assert any(line.startswith("ask    The run is stuck") for line in drawn)
     assert all(any(line.startswith(f"       {number} ") for line in drawn) for number in (1, 2, 3, 4))
     assert drawn[-1].endswith("? help")
+    whole = "From another terminal: untilgreen answer r1 'different approach' --state-dir d"
+    assert whole in " ".join(line.strip() for line in drawn)
 
 
 def test_a_question_rings_once_and_names_itself_in_the_title_until_it_is_answered() -> None:

@@ -148,9 +148,8 @@ class Keys:
 
     def _choices(self) -> str:
         state = self._run.state
-        paused = state.pause is not None and state.pause.cause is None
         answers = len(choices_of(state)[:9]) if state.answers else 0
-        return (f"1-{answers} answer · " if answers else "") + (PAUSED if paused else HELP)
+        return (f"1-{answers} answer · " if answers else "") + (HELP if state.pause is None else PAUSED)
 
     async def _command(self, key: str) -> str:
         sure, self._sure = self._sure == key.lower(), ""

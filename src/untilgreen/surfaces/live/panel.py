@@ -12,7 +12,7 @@ from untilgreen.core.values.model import GateSpec, Verdict
 from untilgreen.core.values.state import Lap, RunState
 from untilgreen.core.values.units import several, show_duration, show_score
 from untilgreen.surfaces.text.event_lines import ASCII_MARKS, DEMO, MARKS, UNPAID, agent_words
-from untilgreen.surfaces.text.safe_text import folded, inert, padded, places, short
+from untilgreen.surfaces.text.safe_text import folded, in_ascii, inert, padded, places, short
 from untilgreen.surfaces.text.sparkline import spark
 
 BAR = 12
@@ -102,8 +102,10 @@ class Panel:
         rows: list[Text] = []
         for number, name in enumerate(names):
             left = len(names) - number
-            shown = Text(mark, style="green").append(short(name, 60), style=style)
             more = Text(f"and {left} more", style="dim")
+            last = left > 1 and len(rows) >= most - 1  # what follows it may only be counted
+            room = self._width - 7 - places(mark) - (places(more.plain) + 2 if last else 0)
+            shown = Text(mark, style="green").append(short(name, min(60, room)), style=style)
             after = [more] if left > 1 and len(rows) == most else []
             if rows and self._fits(rows[-1], shown, *after):
                 rows[-1] = Text("  ").join([rows[-1], shown])
@@ -168,8 +170,12 @@ class Panel:
         return line if places(line := f"{columns}  {text}") <= self._width else ""
 
     def _gate_columns(self, state: RunState) -> list[tuple[str, int]]:
-        names = [short(gate.name, LONGEST_GATE) for gate in state.plan.gates]
+        names = [self._plain(short(gate.name, LONGEST_GATE)) for gate in state.plan.gates]
         return [(name, max(4, places(name))) for name in names]
+
+    def _plain(self, name: str) -> str:
+        """As it is drawn, since an ellipsis is wider in ASCII."""
+        return in_ascii(name) if self._ascii else name
 
     def _gate(self, gate: GateSpec, verdict: Verdict | None, change: Progress, *, old: bool) -> Text:
         status = verdict.status if verdict else "skip"

@@ -184,7 +184,7 @@ class LiveView:
             return []
         width = self._room() - 7
         command = f"untilgreen answer {state.run} {shlex.quote(inert(choices[0]))}{self._flags}"
-        below = [*choice_lines(state, width), f"From another terminal: {command}"]
+        below = [*choice_lines(state, width), *folded(f"From another terminal: {command}", width)]
         text, room = text_lines(state, width), max(2, rows - len(below))
         return [*(text if len(text) <= room else [*text[: room - 1], "…"]), *below]
 
