@@ -395,7 +395,7 @@ def test_check_lists_only_what_it_uses(said: Say) -> None:
     told = said("check", "--help").out
 
     assert "--gate" in told
-    assert not re.search("--(agent|strategy|max-|promise|yolo|file|worktree)", told)
+    assert not re.search("--(agent|strategy|max-|promise|yolo|file|worktree|fleet|server)", told)
 
 
 def test_the_list_of_verbs_says_what_the_help_of_each_verb_says(said: Say) -> None:

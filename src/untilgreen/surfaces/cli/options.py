@@ -68,8 +68,8 @@ Settings = Annotated[
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where to work, and where runs are stored."""
+class LocalPlace:
+    """Where to work, and where runs of this machine are stored."""
 
     directory: Annotated[
         Path, Parameter(name=["--cd", "-C"], metavar="DIR", help="Work in this directory.", group=MORE)
@@ -78,6 +78,30 @@ class Place:
         Path | None,
         Parameter(metavar="DIR", help="Store runs here. Default: $UNTILGREEN_STATE_DIR.", group=MORE),
     ] = None
+
+    @property
+    def start(self) -> Path:
+        """The directory, checked."""
+        start = self.directory.expanduser().resolve()
+        if not start.is_dir():
+            raise UserError(f"There is no directory {str(self.directory)!r}. Name another with -C.")
+        readable(str(start), "The directory's name")
+        return start
+
+    def store(self) -> Store:
+        """The store of all runs."""
+        return Store(self.state_dir or default_state_dir())
+
+    @property
+    def flags(self) -> str:
+        """The flags that a printed command has to repeat to mean the same runs."""
+        return f" --state-dir {shlex.quote(str(self.state_dir.absolute()))}" if self.state_dir else ""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Place(LocalPlace):
+    """The same, and where else runs can be."""
 
     fleet: Annotated[
         bool | None,
@@ -97,25 +121,9 @@ class Place:
     """Commands that can do so are in `remote`, which is called before this is read."""
 
     @property
-    def start(self) -> Path:
-        """The directory, checked."""
-        start = self.directory.expanduser().resolve()
-        if not start.is_dir():
-            raise UserError(f"There is no directory {str(self.directory)!r}. Name another with -C.")
-        readable(str(start), "The directory's name")
-        return start
-
-    def store(self) -> Store:
-        """The store of all runs."""
-        return Store(self.state_dir or default_state_dir())
-
-    @property
     def flags(self) -> str:
         """The flags that a printed command has to repeat to mean the same runs."""
-        fleet = " --fleet" if self.fleet else ""
-        return (
-            f" --state-dir {shlex.quote(str(self.state_dir.absolute()))}{fleet}" if self.state_dir else fleet
-        )
+        return super().flags + (" --fleet" if self.fleet else "")
 
     def find(self, run: str, *, snapshots: bool = False) -> FolderRecord:
         """A run by id, unique prefix or `@last`; a fleet's run has its snapshots only on request.

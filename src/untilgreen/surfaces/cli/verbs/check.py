@@ -16,7 +16,7 @@ from untilgreen.core.values.model import Verdict
 from untilgreen.core.values.units import show_duration
 from untilgreen.engine.operations.check import Checked, check_gates
 from untilgreen.errors import UserError
-from untilgreen.surfaces.cli.options import HERE, NO_GATE_FLAGS, OPTIONS, GateFlags, Json, Place, Trust
+from untilgreen.surfaces.cli.options import HERE, NO_GATE_FLAGS, OPTIONS, GateFlags, Json, LocalPlace, Trust
 from untilgreen.surfaces.cli.verbs.trust import allow
 from untilgreen.surfaces.json.lines import CheckResult, VerdictLine
 from untilgreen.surfaces.text import streams
@@ -30,7 +30,7 @@ _SHOWN = 10
 def check(
     *,
     gates: GateFlags = NO_GATE_FLAGS,
-    place: Place = HERE,
+    place: LocalPlace = HERE,
     trust: Trust = False,
     repeat: Annotated[
         int,

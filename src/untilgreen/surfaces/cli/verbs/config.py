@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 from untilgreen.config.effective import Setting, settings
 from untilgreen.config.load import Loaded
 from untilgreen.engine.wiring.redaction import redacted_value
-from untilgreen.surfaces.cli.options import HERE, NO_FLAGS, OPTIONS, Json, Place, SpecFlags
+from untilgreen.surfaces.cli.options import HERE, NO_FLAGS, OPTIONS, Json, LocalPlace, SpecFlags
 from untilgreen.surfaces.json import lines
 from untilgreen.surfaces.text.printing import out, out_json, version_line
 from untilgreen.surfaces.text.safe_text import inert, padded, places
@@ -26,7 +26,7 @@ def show(
     /,
     *,
     spec: SpecFlags = NO_FLAGS,
-    place: Place = HERE,
+    place: LocalPlace = HERE,
     sources: Annotated[bool, Parameter(help="Show where each value comes from.", group=OPTIONS)] = False,
     json: Json = False,
 ) -> int:

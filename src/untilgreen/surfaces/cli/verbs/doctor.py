@@ -21,7 +21,7 @@ from untilgreen.errors import UserError
 from untilgreen.regex import regex
 from untilgreen.surfaces.cli.caller import agent_mark
 from untilgreen.surfaces.cli.installed_agents import Known, known
-from untilgreen.surfaces.cli.options import HERE, NO_FLAGS, Json, Place, SpecFlags
+from untilgreen.surfaces.cli.options import HERE, NO_FLAGS, Json, LocalPlace, SpecFlags
 from untilgreen.surfaces.cli.verbs.install import DEADLINE, program
 from untilgreen.surfaces.install.hook_health import Programs, hook_rows
 from untilgreen.surfaces.json.lines import DoctorResult, HealthLine
@@ -36,7 +36,7 @@ _IN_THE_SHELL = frozenset(
 )
 
 
-def doctor(*, spec: SpecFlags = NO_FLAGS, place: Place = HERE, json: Json = False) -> int:
+def doctor(*, spec: SpecFlags = NO_FLAGS, place: LocalPlace = HERE, json: Json = False) -> int:
     """Check that everything a run needs is installed, and say how to fix what isn't.
 
     Checks git, disk, permissions, agents, their hooks and the spec. Takes the options of `run`. Starts git,
@@ -59,7 +59,7 @@ def doctor(*, spec: SpecFlags = NO_FLAGS, place: Place = HERE, json: Json = Fals
     return code
 
 
-async def _rows(spec: SpecFlags, place: Place) -> AsyncIterator[Row]:
+async def _rows(spec: SpecFlags, place: LocalPlace) -> AsyncIterator[Row]:
     start = place.start
     async for row in machine(place.store(), start):
         yield row
@@ -91,7 +91,7 @@ async def _rows(spec: SpecFlags, place: Place) -> AsyncIterator[Row]:
     yield _terminal()
 
 
-def _spec(loaded: Loaded, place: Place) -> Row:
+def _spec(loaded: Loaded, place: LocalPlace) -> Row:
     if loaded.path is None:
         return Row(
             name="spec", status="absent", detail="none here; only options apply", fix="untilgreen init"

@@ -30,7 +30,7 @@ from untilgreen.surfaces.cli import completers
 from untilgreen.surfaces.cli.caller import agent_mark
 from untilgreen.surfaces.cli.confirm import ask, can_ask
 from untilgreen.surfaces.cli.installed_agents import installed
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, LocalPlace
 from untilgreen.surfaces.text.event_lines import ASCII_MARKS, MARKS, verdict_words
 from untilgreen.surfaces.text.printing import ascii_only, out, print_problem, tell
 from untilgreen.surfaces.text.safe_text import inert, short
@@ -68,7 +68,7 @@ def init(
             completer=completers.presets, metavar="NAME", help=f"Start from a preset: {', '.join(PRESETS)}."
         ),
     ] = None,
-    place: Place = HERE,
+    place: LocalPlace = HERE,
     yes_: Annotated[bool, Parameter(name=["--yes", "-y"], help="Don't ask: take every default.")] = False,
     dry: Annotated[bool, Parameter(help="Only show the spec: run and write nothing.")] = False,
     no_try: Annotated[bool, Parameter(help="Don't run each gate once before it is proposed.")] = False,
@@ -113,7 +113,7 @@ def init(
     return OK
 
 
-def _tried(found: Found, place: Place) -> Found:
+def _tried(found: Found, place: LocalPlace) -> Found:
     """What is proposed once each gate has run; an agent must not make us run untrusted commands."""
     if not found.gates or agent_mark() is not None:
         return found
@@ -231,7 +231,7 @@ def _write(path: Path, text: str, *, old: bool) -> None:
         ) from error
 
 
-def _trust(place: Place) -> None:
+def _trust(place: LocalPlace) -> None:
     """Trust the new spec: the person who asked for it has seen it; an agent can't trust anything."""
     if agent_mark() is not None:
         return

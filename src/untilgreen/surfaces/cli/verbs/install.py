@@ -15,7 +15,7 @@ from untilgreen.errors import UserError
 from untilgreen.surfaces.cli import completers
 from untilgreen.surfaces.cli.caller import refuse_agents
 from untilgreen.surfaces.cli.confirm import can_ask, yes
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, LocalPlace
 from untilgreen.surfaces.install.file_edits import Edit, installed, removed
 from untilgreen.surfaces.install.targets import Target, target_of
 from untilgreen.surfaces.text.diffs import colored, in_color
@@ -43,7 +43,7 @@ def install(
         int, Parameter(metavar="SECONDS", help="How long the gates of a lap may take (default: 600).")
     ] = (DEADLINE),
     yes_: Yes = False,
-    place: Place = HERE,
+    place: LocalPlace = HERE,
 ) -> int:
     """Add /ralph and its hooks to an agent.
 
@@ -73,7 +73,7 @@ def uninstall(
     user: User = False,
     dry_run: DryRun = False,
     yes_: Yes = False,
-    place: Place = HERE,
+    place: LocalPlace = HERE,
 ) -> int:
     """Remove /ralph and its hooks from an agent.
 
@@ -90,7 +90,7 @@ def uninstall(
     return _change(removed(target, root), None, dry_run=dry_run, sure=yes_)
 
 
-def _project(place: Place, *, project: bool, user: bool) -> Path | None:
+def _project(place: LocalPlace, *, project: bool, user: bool) -> Path | None:
     if project and user:
         raise UserError("--project and --user can't be combined. Keep one of them.")
     return place.start if project else None

@@ -19,7 +19,7 @@ from untilgreen.engine.wiring.plan import check_installed
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.caller import refuse_agents
 from untilgreen.surfaces.cli.confirm import can_ask, yes
-from untilgreen.surfaces.cli.options import HERE, Json, Place, SpecFlags
+from untilgreen.surfaces.cli.options import HERE, Json, LocalPlace, Place, SpecFlags
 from untilgreen.surfaces.json.lines import TrustedLine
 from untilgreen.surfaces.text.printing import out, out_json, tell, version_line
 from untilgreen.surfaces.text.safe_text import inert, inert_lines
@@ -27,7 +27,7 @@ from untilgreen.surfaces.text.safe_text import inert, inert_lines
 
 def allow(
     loaded: Loaded,
-    place: Place,
+    place: LocalPlace,
     spec: SpecFlags,
     *,
     trust: bool = False,
@@ -97,7 +97,7 @@ def trust(
     return OK
 
 
-def _ask(unknown: Untrusted, place: Place, spec: SpecFlags) -> None:
+def _ask(unknown: Untrusted, place: LocalPlace, spec: SpecFlags) -> None:
     refuse_agents("trust", place.store().state_dir)
     what = "has changed since you trusted it" if unknown.before else "is not trusted yet"
     tell(f"{inert(unknown.demand.path)} {what}.")
@@ -118,7 +118,7 @@ def _shown(unknown: Untrusted) -> str:
     return "\n".join(lines)
 
 
-def _way_out(place: Place, spec: SpecFlags, *, unasked: str = "--trust") -> str:
+def _way_out(place: LocalPlace, spec: SpecFlags, *, unasked: str = "--trust") -> str:
     where = f" -C {shlex.quote(str(place.directory))}" if str(place.directory) != "." else ""
     file = f" -c {shlex.quote(str(spec.config))}" if spec.config else ""
     return f"Review it, then run: untilgreen trust{where}{file}{place.flags}  (in scripts: add {unasked})"
