@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.surfaces.cli.helpers import GREEN_CALC, NO_OP, RED_CALC, UNITTEST, Cli, write
+from tests.surfaces.cli.helpers import GREEN_CALC, NO_OP, RED_CALC, UNITTEST, Cli, eventually, write
 
 FIX = "cat > /dev/null\nsed 's/a - b/a + b/' calc.py > new && mv new calc.py\n"
 HALF = "def add(a, b):\n    return 1\n"
@@ -44,6 +44,18 @@ def test_a_run_in_circles_is_stuck_with_1_and_its_evidence(cli: Cli) -> None:
 
     assert done.code == 1
     assert "stuck: cycle in laps 1, 2, 3: the same files, 3 times" in done.out
+
+
+def test_at_a_terminal_a_run_in_circles_asks_first_and_4_ends_it(cli: Cli) -> None:
+    terminal = cli.on_a_terminal("run", "Mend it.", "-a", "cmd:true", "-g", "test -f done")
+    eventually(lambda: "1-4 answer" in terminal.seen, "the run asks")
+    assert "No answer within 15m: end." in terminal.seen
+
+    terminal.type("4")
+    code, seen = terminal.end()
+
+    assert code == 1
+    assert "stuck: cycle in laps 4, 5, 6" in seen
 
 
 def test_a_gate_that_must_not_fail_blocks_the_run_with_1(cli: Cli) -> None:
