@@ -27,7 +27,7 @@ SHOWN_LAP = 4
 """The lap in which the view is drawn."""
 
 
-def main() -> None:
+def main(picture: Path) -> None:
     """Run the demo, and draw what a person sees of it."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "untilgreen", "demo"]
@@ -38,7 +38,7 @@ def main() -> None:
     console.print("$ untilgreen demo")
     draw(console, list(events))
     svg = console.export_svg(title="untilgreen demo")
-    PICTURE.write_text(re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL), encoding="utf-8")
+    picture.write_text(re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL), encoding="utf-8")
 
 
 def draw(console: Console, events: list[Event]) -> None:
@@ -63,4 +63,4 @@ def draw(console: Console, events: list[Event]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(*sys.argv[1:]) if sys.argv[1:] else PICTURE)

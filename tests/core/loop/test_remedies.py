@@ -281,6 +281,15 @@ def test_best_does_not_apply_before_there_is_any() -> None:
 # The question
 
 
+def test_a_question_waits_forever_only_where_the_spec_says_so() -> None:
+    usual, patient = question(), question(wait="forever")
+
+    assert usual.asked.until == 15 * 60
+    assert "Without an answer it ends with the best lap." in usual.asked.question
+    assert patient.step == AwaitAnswer(until=None)
+    assert "Without an answer" not in patient.asked.question
+
+
 def question(**options: Any) -> Run:
     run = stuck(remedies=("ask",), answers=True, **options)
     assert isinstance(run.step, AwaitAnswer)

@@ -175,14 +175,16 @@ def test_on_a_terminal_a_run_takes_one_line_of_the_list_and_the_title_of_show_fi
 
 
 def test_list_shows_when_how_long_who_and_how_it_went(cli: Cli, said: Say) -> None:
-    run = finished(cli)
+    paid = cli.agent("""echo '{"cost": 1.5}' > "$UNTILGREEN_USAGE_FILE"; touch done\n""")
+    cli("run", "Mend it.", "--agent", paid, *GATE)
+    (run,) = cli.ids
 
     header, row = said("list").out.splitlines()
     line = said("list", "--json").lines[-1]
 
     assert header.split() == ["run", "started", "age", "outcome", "laps", "time", "cost", "agent", "task"]
     assert re.fullmatch(
-        rf"{run} +\d\d-\d\d \d\d:\d\d +\d+s converged +1 +\d+s +- cmd:age… +Mend it\.", row
+        rf"{run} +\d\d-\d\d \d\d:\d\d +\d+s converged +1 +\d+s  \$1\.50 cmd:age… +Mend it\.", row
     ), row
     assert line["agent"].startswith("cmd:")
     assert 0 < line["started"] <= line["updated"]
