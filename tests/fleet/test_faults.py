@@ -76,7 +76,8 @@ async def test_the_supervisor_dies_alone_and_its_drivers_hand_over_what_the_turn
 
     path = other.home / "cache" / "worktrees" / record.id / "half"
     await until(lambda: path.exists() and half in path.read_text())
-    await until(lambda: not first.named(AGENT))
+    await until(lambda: not first.named(AGENT) and not first.named(DRIVER))
+    assert "Traceback" not in first.log()
     await ended_by_hand(fleet, record)
     first.die()
     await audit(fleet, bench, record, Outcome.CANCELLED)

@@ -248,5 +248,6 @@ def run_order(given: bytes) -> int:
 
 def leave_at_once(code: int) -> None:
     """Exit without finalizing the interpreter: threads of libraries may still run."""
-    sys.stdout.flush()
+    with suppress(OSError):  # its worker is gone
+        sys.stdout.flush()
     os._exit(code)
