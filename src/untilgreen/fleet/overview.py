@@ -49,10 +49,11 @@ _TAKEOVERS = """
 SELECT run, extract(epoch FROM at)::float8, before, line FROM (
   SELECT DISTINCT ON (e.run, e.token) e.run, e.at, e.line, e.token, (
     SELECT b.line FROM $schema.event b
-    WHERE b.run = e.run AND b.token < e.token AND b.token[1:2] = e.token[1:2]
+    WHERE b.run = e.run AND b.token < e.token AND b.token[1:2] = e.token[1:2] AND cardinality(b.token) = 3
     ORDER BY b.token DESC, b.seq LIMIT 1) AS before
   FROM $schema.event e JOIN $schema.run r ON r.id = e.run
   WHERE r.updated > now() - interval '1 day' AND e.at > now() - interval '1 day' AND e.token[3] > 1
+    AND cardinality(e.token) = 3
   ORDER BY e.run, e.token, e.seq) AS first
 WHERE before IS NOT NULL ORDER BY at DESC LIMIT 50
 """
