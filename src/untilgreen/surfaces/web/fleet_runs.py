@@ -94,7 +94,8 @@ class FleetRuns:
 
 
 def _listed(name: str, row: RunRow, driven: bool) -> ListedRun:
-    return ListedRun(name, row, row.remote or "the fleet", running=driven and row.outcome is None)
+    running = driven and row.outcome is None
+    return ListedRun(name, row, row.remote or "the fleet", running=running, fleet=True)
 
 
 def _unknown(name: str) -> Refusal:

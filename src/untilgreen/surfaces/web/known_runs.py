@@ -17,11 +17,12 @@ from untilgreen.surfaces.web.guard import Refusal
 class ListedRun:
     """One run as a list knows it."""
 
-    def __init__(self, name: str, row: RunRow, workspace: str, *, running: bool) -> None:
+    def __init__(self, name: str, row: RunRow, workspace: str, *, running: bool, fleet: bool = False) -> None:
         self.name = name
         self.row = row
         self.workspace = workspace
         self.running = running
+        self.fleet = fleet
 
 
 class KnownRun:

@@ -33,6 +33,7 @@ def summary_of(run: ListedRun) -> RunSummary:
         updated=row.updated,
         gates=marks_of(row),
         waiting=row.question if row.outcome is None else "",
+        fleet=run.fleet,
     )
 
 

@@ -104,6 +104,8 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     gates: tuple[GateMark, ...]
     waiting: str = ""
     """The question, where it waits for a person."""
+    fleet: bool = False
+    """Whether workers of a fleet drive it."""
     problem: str = ""
     """Why its journal can't be read."""
 

@@ -4,9 +4,9 @@ import { activityFrom, textFrom } from "./calls.js";
 import { html } from "./html.js";
 import { cell, tone } from "./words.js";
 
-/** @param {{status: string, running?: boolean}} given */
-export const Badge = ({ status, running }) =>
-  html`<span class="badge ${tone(status)} ${running ? "alive" : ""}">${running && status === "open" ? "running" : status === "open" ? "interrupted" : status}</span>`;
+/** @param {{status: string, running?: boolean, fleet?: boolean}} given */
+export const Badge = ({ status, running, fleet = false }) =>
+  html`<span class="badge ${tone(status)} ${running ? "alive" : ""}">${running && status === "open" ? "running" : status === "open" ? (fleet ? "queued" : "interrupted") : status}</span>`;
 
 /** @param {{gates: import("./types.js").Schemas["GateMark"][]}} given */
 export const Strip = ({ gates }) => html`<span class="strip">

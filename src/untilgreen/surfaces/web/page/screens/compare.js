@@ -29,7 +29,7 @@ export function Compare({ runs, go, changed }) {
     ${value && !found.length ? html`<${Empty} title="Nothing to compare yet."><p>Choose two or more runs here, or tick them in the <a href="#/runs">list of runs</a>.</p><//>` : null}
     ${found.length ? html`<div class="card wide" tabindex="0" role="region" aria-label="Figures"><table class="figures-table" style=${{ "--across": found.length }}>
       <thead><tr><td></td>${found.map(({ summary }) => html`<th key=${summary.run} scope="col"><a href="#/run/${summary.run}">${summary.run}</a> <button class="bare" aria-label="Remove ${summary.run}" title="Remove" onClick=${() => show(names.filter((each) => each !== summary.run))}>×</button></th>`)}</tr></thead>
-      <tbody>${row("task", (run) => html`<bdi>${run.title}</bdi>`)}${row("outcome", (run) => html`<${Badge} status=${run.status} running=${run.running} />`)}${row("why", (_, each) => html`<bdi>${each.reason}</bdi>`)}
+      <tbody>${row("task", (run) => html`<bdi>${run.title}</bdi>`)}${row("outcome", (run) => html`<${Badge} status=${run.status} running=${run.running} fleet=${run.fleet} />`)}${row("why", (_, each) => html`<bdi>${each.reason}</bdi>`)}
       ${row("gates", (run) => html`<${Strip} gates=${run.gates} />`)}${row("agent", (run) => html`<bdi>${agentName(run.agent)}</bdi>`)}${row("strategy", (run) => run.strategy)}${row("laps", (run) => run.laps)}
       ${row("score", (run) => run.score.toFixed(2))}${row("cost", (run) => (run.cost ? money(run.cost) : "unknown"))}${row("time", (run) => duration(run.elapsed))}</tbody>
     </table></div>

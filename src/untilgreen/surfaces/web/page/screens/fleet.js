@@ -28,7 +28,7 @@ export function Fleet() {
           <tbody>${value.queues.map((each) => html`<tr key=${each.name}><th scope="row">${each.labels.length ? each.labels.map((name) => html`<span key=${name} class="tag"><bdi>${name}</bdi></span> `) : html`<span class="faint">none</span>`}</th><td>${each.waiting.toLocaleString()}</td><td class=${each.waiting && !each.workers.length ? "ink-bad" : ""} title=${each.workers.join(", ")}>${each.workers.length || "nobody"}</td></tr>`)}</tbody></table></div></section>
         <section><h2>Limits</h2>${value.limits.length ? html`<dl class="meters card">${value.limits.map((each) => html`<${Limit} key=${each.agent} limit=${each} />`)}</dl>` : html`<p class="faint">None: only the workers' slots limit how many runs are driven.</p>`}</section>
       </div>
-      <section><h2>Takeovers <span class="faint">of the last day</span></h2>${value.takeovers.length ? html`<ul class="rows compact">${value.takeovers.map((each) => html`<li key=${`${each.run} ${each.at}`}><div class="what"><b><bdi>${each.run}</bdi></b><p class="faint facts-line"><span><bdi>${each.before || "unknown"}</bdi> → <bdi>${each.after || "unknown"}</bdi></span></p></div><time class="faint" title=${when(each.at)}>${ago(each.at)}</time></li>`)}</ul>` : html`<p class="faint">None: no driver fell silent.</p>`}</section>` : null}`;
+      <section><h2>Takeovers <span class="faint">of the last day</span></h2>${value.takeovers.length ? html`<ul class="rows compact">${value.takeovers.map((each) => html`<li key=${`${each.run} ${each.at}`}><div class="what"><a href="#/run/${each.run}"><b><bdi>${each.run}</bdi></b></a><p class="faint facts-line"><span><bdi>${each.before || "unknown"}</bdi> → <bdi>${each.after || "unknown"}</bdi></span></p></div><time class="faint" title=${when(each.at)}>${ago(each.at)}</time></li>`)}</ul>` : html`<p class="faint">None: no driver fell silent.</p>`}</section>` : null}`;
 }
 
 /** @param {{worker: Schemas["WorkerView"], driven: Schemas["DrivenView"][]}} given */
@@ -38,7 +38,7 @@ function Worker({ worker, driven }) {
     <h3><bdi>${worker.name}</bdi></h3>
     <p class="faint facts-line"><span>${room}</span><span>${worker.seen ? `seen ${ago(worker.seen)}` : "not seen"}</span></p>
     ${worker.labels.length ? html`<p>${worker.labels.map((name) => html`<span key=${name} class="tag"><bdi>${name}</bdi></span> `)}</p>` : null}
-    <ul class="plainly">${driven.map((run) => html`<li key=${run.run}><b><bdi>${run.title || run.run}</bdi></b><p class="faint facts-line"><bdi>${run.run}</bdi><bdi>${agentName(run.agent)}</bdi><bdi>${several(run.laps, "lap")}</bdi>${run.attempt > 1 ? html`<bdi class="ink-bad">attempt ${run.attempt}</bdi>` : null}</p></li>`)}</ul>
+    <ul class="plainly">${driven.map((run) => html`<li key=${run.run}><a href="#/run/${run.run}"><b><bdi>${run.title || run.run}</bdi></b></a><p class="faint facts-line"><bdi>${run.run}</bdi><bdi>${agentName(run.agent)}</bdi><bdi>${several(run.laps, "lap")}</bdi>${run.attempt > 1 ? html`<bdi class="ink-bad">attempt ${run.attempt}</bdi>` : null}</p></li>`)}</ul>
     ${driven.length ? null : html`<p class="faint">Idle.</p>`}
   </section>`;
 }

@@ -45,7 +45,7 @@ export function Run({ run, go, readOnly, admin, server }) {
   const done = () => setTurn(turn + 1);
   return html`
     <nav class="crumbs" aria-label="Where you are"><a href="#/runs">Runs</a> <span class="faint">/</span> <bdi title=${it.workspace}>${folderName(it.workspace)}</bdi></nav>
-    <div class="title"><h1><bdi>${headline(it)}</bdi></h1><${Badge} status=${it.status} running=${it.running} /></div>
+    <div class="title"><h1><bdi>${headline(it)}</bdi></h1><${Badge} status=${it.status} running=${it.running} fleet=${it.fleet} /></div>
     ${it.question ? null : html`<p class="lead"><bdi>${it.reason}</bdi></p>`}
     ${over ? null : html`<p class="now" role="status"><span class=${it.running ? "pulse" : "pulse off"} aria-hidden="true"></span><span><b>Now:</b> <bdi>${it.now}</bdi></span></p>`}
     ${it.question ? html`<${Question} question=${it.question} readOnly=${readOnly} onDone=${done} />` : null}

@@ -89,7 +89,7 @@ function Row({ run, picked, onPick }) {
       <p class="faint facts-line">${facts.map((fact, place) => html`<bdi key=${place}>${fact}</bdi>`)}</p></div>
     <${Strip} gates=${run.gates} />
     <${Bars} scores=${run.scores} />
-    <div class="state"><${Badge} status=${run.status} running=${run.running} /><time class="faint" dateTime=${new Date(run.updated * 1000).toISOString()}>${ago(run.updated)}</time></div>
+    <div class="state"><${Badge} status=${run.status} running=${run.running} fleet=${run.fleet} /><time class="faint" dateTime=${new Date(run.updated * 1000).toISOString()}>${ago(run.updated)}</time></div>
     ${run.waiting ? html`<p class="asked"><bdi>${run.waiting.split("\n")[0]}</bdi> <a href="#/inbox">Answer</a></p>` : null}
     ${run.problem ? html`<p class="problem">${run.problem}</p>` : null}
   </li>`;
