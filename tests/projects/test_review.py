@@ -133,11 +133,13 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "ctest: the lines of green tests, and those of the next test": (
         f"{PARSERS}/outputs/ctest-unity.txt",
         f"{PARSERS}/outputs/ctest-verbose.txt",
+        f"{PARSERS}/test_varied.py::test_of_what_a_test_printed_the_lines_of_those_that_passed_are_left_out",
     ),
     "go: the parent's summary in place of the panic": (
         f"{CAPTURED}/go-panic.txt",
         f"{CAPTURED}/go-panic-verbose.txt",
         f"{CAPTURED}/go-panic-json.txt",
+        "tests/gates/output/test_captured.py::test_the_message_says_why",
     ),
     "jest: no file in the ids where colors are on": (f"{PARSERS}/outputs/jest-color.txt",),
     "nothing was read of node's dot, mocha's json and xunit, vitest's junit": (
@@ -166,6 +168,8 @@ FAULTS: dict[str, tuple[str, ...]] = {
         f"{CAPTURED}/mocha-exit0-tap.txt",
         f"{CAPTURED}/pytest-stops.txt",
         f"{CAPTURED}/pytest-exit0-quiet.txt",
+        f"{CAPTURED}/swift-exit0.txt",
+        f"{CAPTURED}/swift-testing-exit0.txt",
     ),
     "the dots of a crash were taken for those of node": (
         f"{CAPTURED}/unittest-exit0.txt",

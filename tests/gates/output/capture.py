@@ -13,18 +13,28 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.gates.output.runners import compiled, javascript, javascript_others, python, scripting
+from tests.gates.output.runners import (
+    compiled,
+    javascript,
+    javascript_others,
+    platforms,
+    python,
+    scripting,
+)
 from tests.gates.output.runners.styles import Projects
 
 HERE = Path(__file__).parent / "captured"
 HOME = "/home/kim/shop"
 """Stands for the directory that they were captured in."""
+MAVEN_REPO = "/usr/share/maven-repo"
+"""Where Debian's packages put what Maven needs; the variable of that name says where they were unpacked."""
 
 PROJECTS: Projects = {
     **python.PROJECTS,
     **javascript.PROJECTS,
     **javascript_others.PROJECTS,
     **compiled.PROJECTS,
+    **platforms.PROJECTS,
     **scripting.PROJECTS,
 }
 
@@ -32,6 +42,8 @@ PROJECTS: Projects = {
 def portable(text: str) -> str:
     """Without the paths and the name of the machine that the tools lie on."""
     text = text.replace(sys.prefix, "/home/kim/venv").replace(sys.base_prefix, "/usr")
+    text = text.replace(os.environ.get("MAVEN_REPO") or MAVEN_REPO, MAVEN_REPO)
+    text = re.sub(rf'(?<=value="){re.escape(str(Path.home()))}(?=")', "/home/kim", text)
     text = re.sub(r'(?<=hostname=")[^"]{1,100}', "kim", text)
     return re.sub(r"(?<![\w.-])/[\w./-]{1,200}?/node_modules/", "/home/kim/tools/node_modules/", text)
 

@@ -176,7 +176,17 @@ ROWS: dict[str, tuple[str | None, list[str], int, int]] = {
         0,
     ),
     "kotlinc-warning": ("lines", ["Warns.kt: warning: variable 'unused' is never used"], 0, 0),
+    "maven-color": ("maven", ["shop.CartTest.totals"], 2, 3),
+    "maven-compile": ("maven", ["/home/kim/shop/src/main/java/shop/Cart.java: cannot find symbol"], 0, 0),
     "maven-configure": ("maven", ["build"], 0, 0),
+    "maven-default": ("maven", ["shop.CartTest.totals"], 2, 3),
+    "maven-exit0": ("maven", ["shop.CartTest"], 0, 0),
+    "maven-green": ("maven", [], 1, 1),
+    "maven-junit": ("junit", ["shop.CartTest::totals"], 2, 3),
+    "maven-jupiter": ("maven", ["shop.CartTest.totals"], 2, 3),
+    "maven-none": ("maven", ["no-tests"], 0, 0),
+    "maven-parallel": ("maven", ["shop.CartTest.totals"], 2, 3),
+    "maven-quiet": ("maven", ["shop.CartTest.totals"], 2, 3),
     "minitest-default": ("minitest", ["CartTest#test_totals"], 2, 3),
     "minitest-exit0": ("minitest", ["unfinished"], 1, 2),
     "minitest-exit0-verbose": ("minitest", ["unfinished"], 1, 2),
@@ -266,6 +276,23 @@ ROWS: dict[str, tuple[str | None, list[str], int, int]] = {
     "rspec-none": ("rspec", ["no-tests"], 0, 0),
     "rspec-quiet": ("rspec", ["cart_spec.rb: cart totals"], 1, 2),
     "rspec-syntax": ("rspec", ["bad_spec.rb: outside of examples"], 0, 1),
+    "swift-compile": (
+        "lines",
+        ["/home/kim/shop/Sources/Shop/Cart.swift: error: cannot find 'itms' in scope"],
+        0,
+        0,
+    ),
+    "swift-crash": ("swift", ["CartTests.testTotals"], 2, 3),
+    "swift-default": ("swift", ["CartTests.testTotals"], 2, 3),
+    "swift-exit0": ("swift", ["CartTests.testTotals"], 2, 3),
+    "swift-green": ("swift", [], 1, 1),
+    "swift-none": ("swift", ["no-tests"], 0, 0),
+    "swift-parallel": ("swift", ["CartTests.testTotals"], 2, 3),
+    "swift-parallel-green": ("swift", [], 2, 2),
+    "swift-testing": ("swift", ["sums up", "same(item:)"], 1, 3),
+    "swift-testing-exit0": ("swift", ["sums up", "adds()", "same(item:)"], 0, 3),
+    "swift-testing-green": ("swift", [], 1, 1),
+    "swift-xunit": ("junit", ["ShopTests.CartTests::testTotals"], 2, 3),
     "tape-crash": ("tap", ["unfinished"], 1, 2),
     "tape-default": ("tap", ["totals > the sum"], 2, 3),
     "tape-direct": ("tap", ["totals > the sum"], 2, 3),
@@ -325,6 +352,26 @@ def test_what_a_runner_printed_is_read_as_it_counted(name: str) -> None:
     assert (found or (None, [], 0, 0)) == ROWS[name]
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("go-panic", "panic: assignment to entry in nil map [recovered]"),
+        ("go-panic-verbose", "panic: assignment to entry in nil map [recovered]"),
+        ("go-panic-json", "panic: assignment to entry in nil map [recovered]"),
+        ("maven-configure", "'dependencies.dependency.version' for junit:junit:jar is missing."),
+        ("maven-exit0", "The forked VM terminated without properly saying goodbye."),
+        ("swift-crash", "Fatal error: lost"),
+        ("swift-default", 'XCTAssertEqual failed: ("1") is not equal to ("3")'),
+        ("swift-testing", "Expectation failed: (total([1, 2]) → 1) == 3"),
+    ],
+)
+def test_the_message_says_why(name: str, message: str) -> None:
+    seen = recognize((HERE / f"{name}.txt").read_text())
+
+    assert seen is not None
+    assert seen.findings[0].message.startswith(message)
+
+
 def test_every_capture_is_made_by_the_script_and_has_its_row() -> None:
     made = {f"{tool}-{style}" for tool, (_, styles) in PROJECTS.items() for style in styles}
 
@@ -351,9 +398,10 @@ go        -         x         x         x         x         x         x         
 cargo     x         x         x         x         -         x         x         -         x
 ctest     -         x         x         x         x         x         x         -         x
 gradle    x         x         x         -         -         x         x         -         x
-maven     -         -         -         -         -         -         x         -         -
 kotlinc   -         -         -         -         -         -         -         -         -
 bazel     x         -         x         -         -         -         x         -         x
+maven     x         x         -         x         x         x         x         -         x
+swift     -         -         -         x         x         x         x         -         x
 rspec     x         x         x         -         x         x         x         -         x
 minitest  -         -         x         -         -         x         x         -         x
 phpunit   x         -         x         -         x         x         x         -         x

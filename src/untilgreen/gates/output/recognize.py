@@ -62,7 +62,7 @@ TOOLS: Mapping[str, Tool] = {
     "maven": Tool("maven:read", ("[INFO]", "[WARNING]", "[ERROR]", "T E S T S")),
     "gradle": Tool("gradle:read", ("> Task :", "BUILD ", "tests completed", "test completed", "e: ")),
     "dotnet": Tool("dotnet:read", ("! ", "): error ", "): warning ", "No test ")),
-    "swift": Tool("swift:read", ("Test Case '", " tests, with ", " test, with ", " Test ")),
+    "swift": Tool("swift:read", ("Test Case '", " tests, with ", " test, with ", " Test ", "] Testing ")),
     "bazel": Tool("bazel:read", ("Executed ", "INFO: ", "ERROR: Build did NOT")),
     "minitest": Tool("minitest:read", (" assertions, ", "# Running:")),
     "busted": Tool("busted:read", (" pending : ",)),

@@ -13,8 +13,6 @@ CMAKE = "cmake_minimum_required(VERSION 3.10)\nproject(shop C)\nenable_testing()
 JAVA_CART = "package shop;\n\npublic class Cart {\n    public static int total(int... items) {\n        return items.length == 0 ? 0 : items[0];\n    }\n}\n"
 JUNIT = "package shop;\n\nimport static org.junit.Assert.assertEquals;\nimport org.junit.Test;\n\npublic class CartTest {\n    @Test public void adds() { assertEquals(1, Cart.total(1)); }\n    @Test public void totals() { assertEquals(3, Cart.total(1, 2)); }\n    @Test public void empties() { assertEquals(0, Cart.total()); }\n}\n"
 GRADLE = "apply plugin: 'java'\nrepositories { flatDir { dirs '/usr/share/java' } }\ndependencies { testCompile name: 'junit4'; testCompile name: 'hamcrest' }\nif (project.hasProperty('all')) test.testLogging.events 'passed', 'failed', 'skipped'\n"
-POM = "<project>\n  <modelVersion>4.0.0</modelVersion>\n  <groupId>shop</groupId>\n  <artifactId>shop</artifactId>\n  <version>1</version>\n  <dependencies><dependency><groupId>junit</groupId><artifactId>junit</artifactId></dependency></dependencies>\n</project>\n"
-"""Of a dependency without a version."""
 KOTLIN = 'package shop\n\nfun total(items: List<Int>): Int = totl(items)\n\nfun name(): Int = "cart"\n'
 BAZEL = "bazel --output_user_root=$PWD/out test " + " ".join(
     f"--override_repository={name}=$PWD/stubs/{name}"
@@ -140,14 +138,6 @@ PROJECTS: Projects = {
             "compile": "sed -i 's/return items/return itms/' src/main/java/shop/Cart.java;"
             " gradle --offline --no-daemon test",
         },
-    ),
-    "maven": (
-        {
-            "pom.xml": POM,
-            "src/main/java/shop/Cart.java": JAVA_CART,
-            "src/test/java/shop/CartTest.java": JUNIT,
-        },
-        {"configure": "mvn -B -o test"},
     ),
     "kotlinc": (
         {"Cart.kt": KOTLIN, "Warns.kt": "fun main() { val unused = 1 }\n"},

@@ -25,6 +25,8 @@ _OWN = regex(
 )
 _COUNTS = regex(r"Tests run: (\d{1,9}), Failures: (\d{1,9}), Errors: (\d{1,9}), Skipped: (\d{1,9})(.*)$")
 _TEST = regex(r"(\S.{0,500}?) {1,3}(?:-- )?Time elapsed: .{1,40}<<< (?:FAILURE|ERROR)!")
+_WITHIN = regex(r".* --? in ([\w.$]{1,300})$")
+"""What ends the counts of a class; surefire 2.22 names methods of JUnit 5 below it, without the class."""
 _OLD_NAME = regex(r"([^\s()]{1,300})\(([\w.$]{1,300})\)$")
 _LISTED = regex(r" {2}([\w.$]{1,300}):(\d{1,7}) (\S.*)$")
 _PLACE = regex(r"(\S{1,500}):\[(\d{1,7}),\d{1,7}\] (\S.*)$")
@@ -36,6 +38,9 @@ _RULE = regex(r"Rule \d{1,5}: (\S{1,300}) failed with message:$")
 _VERSION = regex(r"(?<=:)\d[^:]{0,40}(?=:)")
 _OLD_HEAD = " T E S T S"
 _EMPTY = ("No tests to run.", "There are no tests to run.")
+_CRASH = "The forked VM terminated without "
+_CRASHED = "Crashed tests:"
+_CLASS = regex(r"[\w$]{1,200}(?:\.[\w$]{1,200}){0,30}$")
 _NONE_EXECUTED = ("No tests were executed!", "No tests matching pattern")
 
 
@@ -52,6 +57,10 @@ class _Account:
     empty: bool = False
     broken: bool = False
     first_error: str = ""
+    within: str = ""
+    crash: str = ""
+    crashing: bool = False
+    """Whether the classes follow that were running when surefire's process ended."""
     bare: bool = False
     """Surefire before 2.19 prints without levels."""
 
@@ -76,6 +85,8 @@ def _line(account: _Account, level: str, said: str, lines: Sequence[str], number
         account.known = True
         into = account.classes if "Time elapsed" in counts[5] else account.ran
         into[:] = [before + int(now) for before, now in zip(into, counts.groups()[:4], strict=True)]
+        within = _WITHIN.match(counts[5])
+        account.within = within[1] if within else ""
     elif said in _EMPTY:
         account.known = account.empty = True
     elif level == "ERROR":
@@ -85,9 +96,16 @@ def _line(account: _Account, level: str, said: str, lines: Sequence[str], number
 
 
 def _error(account: _Account, said: str, lines: Sequence[str], number: int) -> None:
-    if (test := _TEST.match(said)) is not None:
+    account.crashing = account.crashing and _CLASS.match(said) is not None
+    if account.crashing:
+        account.tested.append(finding_about(said, account.crash))
+    elif said == _CRASHED:
+        account.crashing = True
+    elif said.startswith(_CRASH):
+        account.crash = said
+    elif (test := _TEST.match(said)) is not None:
         account.known = True
-        account.tested.append(finding_about(_name(test[1]), paragraph(lines, number + 1, 2)))
+        account.tested.append(finding_about(_name(test[1], account.within), paragraph(lines, number + 1, 2)))
     elif (place := _PLACE.match(said) or _LINE.match(said)) is not None:
         account.compiled.append(finding_at(place[1], int(place[2]), place[3]))
     elif (goal := _GOAL.match(said)) is not None:
@@ -99,14 +117,16 @@ def _error(account: _Account, said: str, lines: Sequence[str], number: int) -> N
         account.compiled.append(finding_about(rule[1], level[2] if level else ""))
     elif (listed := _LISTED.match(said)) is not None:
         account.listed.append(finding_about(listed[1], listed[3], line=int(listed[2])))
-    elif said and not account.first_error:
+    elif said and not account.first_error and not said.endswith(":"):
         account.first_error = said
 
 
-def _name(told: str) -> str:
+def _name(told: str, within: str) -> str:
     """`a.BTest.c`, however this version of surefire spells it."""
-    old = _OLD_NAME.match(told)
-    return (f"{old[2]}.{old[1]}" if old else told).replace("#", ".")
+    if (old := _OLD_NAME.match(told)) is not None:
+        return f"{old[2]}.{old[1]}"
+    name = told.replace("#", ".")
+    return name if f"{within.rpartition('.')[2]}." in f".{name}" else f"{within}.{name}"
 
 
 def _seen(account: _Account) -> ToolResult:
