@@ -108,3 +108,24 @@ def test_a_flip_on_the_same_files_is_shown_at_the_end_and_in_the_json(cli: Cli) 
     assert done.result["verdicts"]["flips"]["flaky"] is True
     assert "flips passed (flaky; it failed on the same files: app.py: error: too late)" in shown.err
     assert "Flaky: flips was red and green on the same files in lap 1. Try `untilgreen check" in shown.out
+
+
+def test_a_green_gate_says_what_it_rests_on(cli: Cli) -> None:
+    """A runner that a test ended with exit code 0 may have printed a few dots, which prove nothing."""
+    run = ["--gate", "tests=echo '3 passed in 0.01s'", "--gate", "lint=echo 'All checks passed!'"]
+    done = cli("check", *run, "--gate", "dots=printf '..'")
+
+    assert done.code == 0
+    assert "✓ tests passed, 3 tests\n" in done.out
+    assert "✓ lint passed\n" in done.out
+    assert "✓ dots passed, by its exit code alone: its output names no tool and no test\n" in done.out
+
+
+def test_a_gate_whose_exit_code_alone_is_believed_says_so(cli: Cli) -> None:
+    spec = '[gates.tests]\nrun = "echo \'1 failed, 2 passed in 0.01s\'"\nbelieve = "exit-code"\n'
+    (cli.place / "untilgreen.toml").write_text(spec)
+
+    done = cli("check", "--trust")
+
+    assert done.code == 0
+    assert '✓ tests passed, by its exit code alone, as believe = "exit-code" says\n' in done.out

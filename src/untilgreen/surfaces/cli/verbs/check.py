@@ -10,10 +10,11 @@ from typing import Annotated
 import anyio
 from cyclopts import Parameter
 
+from untilgreen.config.checks.gates import COMMAND
 from untilgreen.core.exit_codes import GATE, NOT_GREEN, OK
 from untilgreen.core.scoring.gate_health import Tally
 from untilgreen.core.values.model import Verdict
-from untilgreen.core.values.units import show_duration
+from untilgreen.core.values.units import several, show_duration
 from untilgreen.engine.operations.check import Checked, check_gates
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.options import HERE, NO_GATE_FLAGS, OPTIONS, GateFlags, Json, LocalPlace, Trust
@@ -54,13 +55,15 @@ def check(
         )
     allow(loaded, place, gates.spec, trust=trust)
     marks = ASCII_MARKS if ascii_only() else MARKS
+    commands = {gate.name for gate in loaded.spec.gates if gate.kind == COMMAND}
 
     def said(number: int, name: str, verdict: Verdict) -> None:
         if json:
             out_json(VerdictLine(gate=name, verdict=verdict, round=number))
             return
         place = f"{number}/{repeat} " if repeat > 1 else ""
-        out(f"{place}{marks[verdict.status]} {inert(name)} {verdict_words(verdict)}")
+        basis = _basis(verdict) if name in commands else ""
+        out(f"{place}{marks[verdict.status]} {inert(name)} {verdict_words(verdict)}{basis}")
         if verdict.status in ("fail", "error") and verdict.excerpt.strip() and number == 1:
             with streams.no_commands(os.environ):
                 out(textwrap.indent(inert_lines(verdict.excerpt.strip()), "    "))
@@ -74,6 +77,18 @@ def check(
         )
 
     return _concluded(anyio.run(look), repeat, json=json)
+
+
+def _basis(verdict: Verdict) -> str:
+    """What a green command rests on: the tests in its output, or nothing that anybody recognizes."""
+    if verdict.status != "pass":
+        return ""
+    if any(count.failed for count in verdict.tools):
+        return ', by its exit code alone, as believe = "exit-code" says'
+    tests = sum(count.total for count in verdict.tools)
+    if tests:
+        return f", {several(tests, 'test')}"
+    return "" if verdict.tools else ", by its exit code alone: its output names no tool and no test"
 
 
 def _concluded(checked: Checked, rounds: int, *, json: bool) -> int:
