@@ -8,7 +8,7 @@ from tests.core.helpers import Run, Turn, gate, priced, red
 from untilgreen.core.values.limits import Limits
 from untilgreen.core.values.model import Reply
 from untilgreen.surfaces.text.event_lines import DEMO
-from untilgreen.surfaces.text.summary import summary
+from untilgreen.surfaces.text.summary import beginning_lines, summary
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,15 @@ def test_a_rate_limited_run_says_when_it_resumes_only_if_a_process_will_resume_i
     assert any(line.startswith(said.format(clock=clock)) for line in lines)
     verb = "Watch it with: untilgreen follow r1" if driven else "Continue with: untilgreen resume r1"
     assert verb in lines
+
+
+@pytest.mark.parametrize(
+    ("largest", "said"),
+    [(0, "They are saved: "), (9, "They are saved, except new files above workspace.max_file: ")],
+)
+def test_what_a_snapshot_leaves_out_is_not_said_to_be_saved(largest: int, said: str) -> None:
+    run = Run(gate("tests"), workspace={"dirty": ["big.bin"], "max_file": largest})
+
+    (line,) = beginning_lines(run.state)
+
+    assert line.partition("big.bin. ")[2].startswith(said)

@@ -216,9 +216,10 @@ def beginning_lines(state: RunState, flags: str = "") -> list[str]:
     said = f"{several(count, 'path')} had uncommitted changes at the start: {names}."
     if in_worktree(state.plan):
         return [*begins, f"{said} They are not in the worktree; commit them if the run needs them."]
+    saved = "They are saved" + (", except new files above workspace.max_file" if where.max_file else "")
     if begins:
-        return [*begins, f"{said} They are saved; the end of the run says how to restore them."]
-    return [f"{said} They are saved: untilgreen restore {state.run}@0{flags}"]
+        return [*begins, f"{said} {saved}; the end of the run says how to restore them."]
+    return [f"{said} {saved}: untilgreen restore {state.run}@0{flags}"]
 
 
 def restored_lines(run: str, before: str, kept: tuple[str, ...], flags: str = "") -> list[str]:
