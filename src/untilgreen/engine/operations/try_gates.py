@@ -45,7 +45,7 @@ class Tried(Struct, frozen=True, kw_only=True):
 
 def shows_tests(verdict: Verdict) -> bool:
     """Whether a test runner was recognized that ran at least one test."""
-    return any(count.total for count in verdict.tools)
+    return any(count.total or count.uncounted for count in verdict.tools)
 
 
 async def try_gates(
