@@ -62,9 +62,10 @@ def test_a_runner_that_crashes_after_47_good_tests_is_not_the_best_lap() -> None
     assert run.state.baseline.score == pytest.approx(47 / 79)
 
 
-def test_fewer_failures_each_lap_are_progress_even_after_a_crash_with_one_finding() -> None:
+@pytest.mark.parametrize("crash", [red("crash"), ran(47, 1)], ids=["no tests", "47 good tests"])
+def test_fewer_failures_each_lap_are_progress_even_after_a_crash_with_one_finding(crash: Verdict) -> None:
     run = Run(*ONE, baseline=True)
-    run.lap(tests=red("crash"))
+    run.lap(tests=crash)
 
     for failed in (12, 11, 10, 9, 8, 7):
         run.lap(tests=ran(79 - failed, failed))
