@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 
 from cyclopts import App, CycloptsError, Group, Parameter, UnknownCommandError, UnusedCliTokensError
 
@@ -132,8 +131,11 @@ _AFTER_DASHES = r"\1 comes after --, so it is not an option. Put it before --."
 ABOUT = "Keep a coding agent working until its gates are green, or stop it with evidence."
 
 
-def make_app() -> App:
-    """The parser; a verb's module is imported only when the verb is used, or its help is."""
+def make_app(only: str = "") -> App:
+    """The parser; a verb's module is imported only when the verb is used, or its help is.
+
+    With `only` one verb it is sooner done: it looks through all that it knows for each argument.
+    """
     app = App(
         suppress_keyboard_interrupt=False,  # `_call` has the words for it
         name="untilgreen",
@@ -145,7 +147,8 @@ def make_app() -> App:
     for number, (title, verbs) in enumerate(GROUPS.items()):
         group = Group(title, sort_key=number)
         for order, (name, place) in enumerate(verbs.items()):
-            app.command(f"{_HERE}.{place}", name=name, group=group, sort_key=order)
+            if only in ("", name):
+                app.command(f"{_HERE}.{place}", name=name, group=group, sort_key=order)
     flags = Group("Options", sort_key=len(GROUPS))
     for flag in ("--help", "--version"):
         app[flag].group = (flags,)
@@ -159,6 +162,8 @@ def reference() -> str:
 
 def root_help(app: App) -> list[str]:
     """The verbs that most people need with a line each, the others by name: one screen."""
+    import shutil
+
     width = shutil.get_terminal_size().columns
     lines = [*folded(ABOUT, width), "", "Usage: untilgreen COMMAND [OPTIONS]", ""]
     for title in EXPLAINED:
@@ -185,7 +190,7 @@ def call(arguments: list[str]) -> int:
 
 
 def _call(arguments: list[str]) -> int:
-    app = make_app()
+    app = make_app(only=arguments[0] if arguments and arguments[0] in VERBS else "")
     if arguments in (["--help"], ["-h"]):
         return _print(root_help(app))
     if not arguments:

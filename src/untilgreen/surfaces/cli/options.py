@@ -1,8 +1,5 @@
 """Flags that several verbs share."""
 
-from __future__ import annotations
-
-import json
 import os
 import select
 import shlex
@@ -67,7 +64,7 @@ Settings = Annotated[
 
 
 @Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LocalPlace:
     """Where to work, and where runs of this machine are stored."""
 
@@ -99,7 +96,7 @@ class LocalPlace:
 
 
 @Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Place(LocalPlace):
     """The same, and where else runs can be."""
 
@@ -125,7 +122,7 @@ class Place(LocalPlace):
         """The flags that a printed command has to repeat to mean the same runs."""
         return super().flags + (" --fleet" if self.fleet else "")
 
-    def find(self, run: str, *, snapshots: bool = False) -> FolderRecord:
+    def find(self, run: str, *, snapshots: bool = False) -> "FolderRecord":
         """A run by id, unique prefix or `@last`; a fleet's run has its snapshots only on request.
 
         Without a flag, `@last` is a run here: a fleet's newest run may be somebody else's.
@@ -155,7 +152,7 @@ def fleet_is_set() -> bool:
 
 
 @Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ViewFlags:
     """How a run is shown, and whether somebody can answer it."""
 
@@ -176,7 +173,7 @@ class ViewFlags:
 
 
 @Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GateFlags:
     """The part of a spec that a command without an agent uses."""
 
@@ -187,13 +184,13 @@ class GateFlags:
     set: Settings = None
 
     @property
-    def spec(self) -> SpecFlags:
+    def spec(self) -> "SpecFlags":
         """The same as flags of a run."""
         return SpecFlags(**{each.name: getattr(self, each.name) for each in fields(self)})
 
 
 @Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PlanFlags:
     """Every part of a spec that has a flag."""
 
@@ -255,7 +252,7 @@ class PlanFlags:
     ] = None
     set: Settings = None
 
-    def load_over(self, given: Given, start: Path, task: str | None) -> Loaded:
+    def load_over(self, given: "Given", start: Path, task: str | None) -> "Loaded":
         """The same flags on top of another run's plan instead of a file."""
         from untilgreen.config.load import Request, load
 
@@ -290,8 +287,11 @@ class PlanFlags:
 
     def _sets(self) -> list[str]:
         """What --set says, and what is an option of a part of the spec."""
-        model = [f"agent.model={json.dumps(self.model)}"] if self.model is not None else []
-        return [*model, *(self.set or ())]
+        if self.model is None:
+            return [*(self.set or ())]
+        import json
+
+        return [f"agent.model={json.dumps(self.model)}", *(self.set or ())]
 
     def _flags(self) -> dict[str, Any]:
         flags: dict[str, Any] = {}
@@ -321,7 +321,7 @@ class PlanFlags:
 
 
 @Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SpecFlags(PlanFlags):
     """The same, and the spec file below it."""
 
@@ -334,7 +334,7 @@ class SpecFlags(PlanFlags):
             return None
         return None if self.load(start, None, taskless=True).spec.task else sys.stdin.read() or None
 
-    def load(self, start: Path, task: str | None, *, taskless: bool = False) -> Loaded:
+    def load(self, start: Path, task: str | None, *, taskless: bool = False) -> "Loaded":
         """The whole spec, from every source."""
         from untilgreen.config.load import Request, load
 
