@@ -7,10 +7,12 @@ import stat
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from untilgreen.core.values.model import Change
+from untilgreen.workspace.file_stamps import Stamp, listing
 from untilgreen.workspace.git.command import Git, shown, split
 from untilgreen.workspace.git.index_seed import submodules
 from untilgreen.workspace.git.object_check import (
@@ -22,8 +24,9 @@ from untilgreen.workspace.git.object_check import (
     content_of,
 )
 from untilgreen.workspace.git.private_index import Index
+from untilgreen.workspace.git.private_repository import PrivateRepository
 from untilgreen.workspace.git.tree_diff import ABSENT, Difference, differences
-from untilgreen.workspace.git_workspace import GitWorkspace
+from untilgreen.workspace.git_workspace import RULES, GitWorkspace
 
 FIRST = "1-base"
 """The label of the snapshot that the first turn begins with."""
@@ -34,6 +37,8 @@ class Exporter:
 
     def __init__(self, workspace: GitWorkspace) -> None:
         self._workspace = workspace
+        self._unkept: tuple[_Seen, list[str]] | None = None
+        """What was found last, and the files at that time."""
 
     async def top(self) -> Path:
         """The directory that paths in a snapshot are relative to."""
@@ -77,16 +82,22 @@ class Exporter:
         Directories end in "/".
         """
         private = await self._workspace._ready()
+        now = _seen(private, self._workspace.max_file)
+        if now is not None and self._unkept is not None and self._unkept[0] == now:
+            return list(self._unkept[1])
         async with private.alone() as git:
             asked = ("ls-files", "-z", "--others", "--directory", "--exclude-standard")
             ignored = split(await git(*asked, "--ignored"))
-            others = split(await git("ls-files", "-z", "--others", "--exclude-standard"))
+            known = now is not None and self._workspace.accounts_for(now.files)
+            others = [] if known else split(await git("ls-files", "-z", "--others", "--exclude-standard"))
             inside = [path + b"/" for path in await submodules(git, private.index)]
         nested = [path for path in others if path.endswith(b"/")]
         if limit := self._workspace.max_file:
             top = private.repository.top
             nested += [path for path in others if _size(top / os.fsdecode(path)) > limit]
-        return [shown(path) for path in (*ignored, *nested, *inside)]
+        found = [shown(path) for path in (*ignored, *nested, *inside)]
+        self._unkept = None if now is None else (now, found)
+        return list(found)
 
     async def export(
         self, snapshot: str, into: Path, *, originals: str = "", paths: Collection[str] = ()
@@ -119,6 +130,22 @@ class Exporter:
             await check_all(git, tree)
         async with self._workspace.holding(tree, parts=parts, aside=aside):
             yield
+
+
+class _Seen(NamedTuple):
+    """All that decides which files no snapshot contains."""
+
+    files: dict[bytes, Stamp]
+    mark: tuple[int, ...]
+    max_file: int
+
+
+def _seen(private: PrivateRepository, max_file: int) -> _Seen | None:
+    """None where the files are too many, or where rules about them may change once more unseen."""
+    now = listing(os.fsencode(private.repository.top))
+    if now is None or any(path.rpartition(b"/")[2].lower() in RULES for path in now.fresh):
+        return None
+    return _Seen(now.found, Index(private.git, private.index).mark(), max_file)
 
 
 def _size(path: Path) -> int:

@@ -19,9 +19,11 @@ async def open_workspace(
     A run continues as it began: a repository that an agent made since could have filters of its choice.
     """
     began_without = await anyio.Path(private_dir, "git", "objects").is_dir()
-    repository = None if began_without else await (repositories or Repositories()).find(start)
+    known = repositories or Repositories()
+    repository = None if began_without else await known.find(start)
     kind = DirectoryWorkspace if repository is None else GitWorkspace
-    workspace = kind(start, run, private_dir, repository)
+    settings = None if repository is None else known.settings_once(repository)
+    workspace = kind(start, run, private_dir, repository, settings)
     await workspace.prepare()
     return workspace
 

@@ -7,17 +7,21 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from anyio import to_thread
+
 from untilgreen.core.values.model import Change
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.ports import Restoration
 from untilgreen.regex import regex
-from untilgreen.workspace.file_stamps import Listing, listing
+from untilgreen.workspace.file_stamps import Listing, Stamp, listing
 from untilgreen.workspace.git.command import Git, GitFailed, shown
 from untilgreen.workspace.git.gc_guard import GcWatch, check_whole, tell_nobody
+from untilgreen.workspace.git.head import History
 from untilgreen.workspace.git.index_seed import adopt, refresh, seed, submodules
 from untilgreen.workspace.git.private_index import Index, Looked
 from untilgreen.workspace.git.private_repository import PrivateRepository
 from untilgreen.workspace.git.repository import Repository, find_repository
+from untilgreen.workspace.git.settings import Setting
 from untilgreen.workspace.git.tree_diff import Difference, differences
 from untilgreen.workspace.git.tree_patch import NotPatchable
 from untilgreen.workspace.in_place import InPlace
@@ -57,12 +61,18 @@ class GitWorkspace:
     """
 
     def __init__(
-        self, start: Path, run: str, private_dir: Path, repository: Repository | None = None
+        self,
+        start: Path,
+        run: str,
+        private_dir: Path,
+        repository: Repository | None = None,
+        settings: Sequence[Setting] | None = None,
     ) -> None:
-        """`repository` is the one around `start`, if known already."""
+        """`repository` is the one around `start`, and `settings` what it tells git, if known already."""
         self.root = start.resolve()
         self._run = run
         self._known = repository
+        self._settings = settings
         self._private = private_dir.resolve()
         self._intents = Intents(self._private)
         self._in_place = InPlace(self._private)
@@ -195,7 +205,7 @@ class GitWorkspace:
         """Check that a tree with a ref is complete; one that was complete still is, unless a gc ran."""
         if tree == self._whole and not watch.changed:
             return
-        before = None if await watch.saw_one() else self._whole or await _committed(private.users)
+        before = None if await watch.saw_one() else self._whole or await _committed(private)
         await watch.no_prune()
         known = private.patcher.differences(before, tree) if before and private.patcher else None
         found = await check_whole(git, private.objects, tree, before, known)
@@ -268,6 +278,10 @@ class GitWorkspace:
         self._seen = (now, tree) if now is not None and not odd and self._stands_still(private, now) else None
         return tree
 
+    def accounts_for(self, files: Mapping[bytes, Stamp]) -> bool:
+        """Whether these are the files of the last look, which found each of them kept or ignored."""
+        return self._seen is not None and self._seen[0].found == files
+
     def _stands_still(self, private: PrivateRepository, before: Listing) -> bool:
         """Whether no file came, went or changed while git looked: then all that it left out is ignored."""
         after = listing(os.fsencode(private.repository.top))
@@ -298,7 +312,7 @@ class GitWorkspace:
                 )
             self._private.mkdir(parents=True, exist_ok=True, mode=0o700)
             private = PrivateRepository(repository, self._run, self._private)
-            if refused := await private.lay_out():
+            if refused := await private.lay_out(self._settings):
                 self._warn(
                     f"Filters that this repository configures itself are not run: {', '.join(refused)}. "
                     "Set them in your own ~/.gitconfig if you want them."
@@ -341,9 +355,12 @@ class GitWorkspace:
         self._warnings[sentence] = None
 
 
-async def _committed(git: Git) -> str | None:
+async def _committed(private: PrivateRepository) -> str | None:
     """The tree of HEAD, which is complete; None before the first commit."""
-    told = await git.attempt("rev-parse", "--quiet", "--verify", "HEAD^{tree}")
+    history = History(private.repository)
+    if found := await to_thread.run_sync(history.loose_tree, private.objects):
+        return found
+    told = await private.users.attempt("rev-parse", "--quiet", "--verify", "HEAD^{tree}")
     return told.stdout.decode().strip() or None if told.returncode == 0 else None
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from untilgreen.workspace.git.command import Git, shown, split
 from untilgreen.workspace.git.head import UNBORN, History
 from untilgreen.workspace.git.repository import Repositories, Repository
-from untilgreen.workspace.git.settings import overrides, read_settings
+from untilgreen.workspace.git.settings import overrides
 
 STATUS = ("status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames")
 
@@ -30,8 +28,8 @@ async def look(start: Path, repositories: Repositories) -> Beginning | None:
     repository = await repositories.find(start)
     if repository is None:
         return None
-    git = Git(place=repository.top)
-    git = replace(git, settings=overrides(await read_settings(git), repository.top))
+    settings = overrides(await repositories.settings(repository), repository.top)
+    git = Git(place=repository.top, settings=settings)
     head = await History(repository).head()
     listed = split(await git(*STATUS, "--ignore-submodules=dirty"))
     return Beginning(repository, None if head == UNBORN else head, [shown(line[3:]) for line in listed])

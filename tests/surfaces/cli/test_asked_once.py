@@ -13,6 +13,7 @@ from tests.surfaces.cli.helpers import NO_OP, Cli
 from tests.surfaces.cli.traced import calls_of
 from tests.surfaces.hook.conftest import session as session  # noqa: PLC0414 - a fixture of another room
 from tests.surfaces.hook.helpers import Session
+from untilgreen.crash_points import CRASH_AT
 from untilgreen.process import cgroup
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the wrapper around git is a shell script")
@@ -114,6 +115,17 @@ def test_a_run_reads_its_journal_once_before_the_first_step_and_composes_one_bri
     assert before.count("journal read") == 1
     assert calls.count("repository") == 1
     assert calls.count("brief") == 1
+
+
+def test_a_run_asks_git_for_its_settings_once_and_reads_a_new_commit_itself(cli: Cli, tmp_path: Path) -> None:
+    words = ["run", "Do it.", "-a", cli.agent(NO_OP), "-g", "false", "--max-iterations", "1", "--no-input"]
+
+    done = cli(*words, env={CRASH_AT: f"list:{tmp_path / 'points'}"})
+
+    assert done.code == 3, done.err
+    points = [line.partition("#")[0] for line in (tmp_path / "points").read_text().splitlines()]
+    asked = Counter(point.rpartition(":")[2] for point in points if point.startswith("git:before:"))
+    assert (asked["config"], asked["rev-parse"], asked["status"]) == (1, 1, 1)
 
 
 @pytest.mark.skipif(cgroup.home() is None, reason="without cgroups each tree is looked for")

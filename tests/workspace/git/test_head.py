@@ -7,6 +7,7 @@ import pytest
 
 from tests.workspace.helpers import commit, git
 from untilgreen.workspace.git.head import UNBORN, History
+from untilgreen.workspace.git.loose_objects import LooseObjects
 from untilgreen.workspace.git.repository import find_repository
 
 
@@ -48,3 +49,20 @@ async def test_no_file_outside_is_taken_for_a_branch(repository: Path, tmp_path:
     (repository / ".git" / "HEAD").write_text("ref: refs/../../../other\n")
 
     assert await History(found).head() == UNBORN
+
+
+@pytest.mark.parametrize("how", ["loose", "packed", "detached"])
+async def test_the_tree_of_a_new_commit_is_read_without_git(repository: Path, how: str) -> None:
+    found = await find_repository(repository)
+    assert found is not None
+    objects = LooseObjects(found.objects)
+    assert History(found).loose_tree(objects) is None
+    (repository / "file").write_text("1\n")
+    commit(repository)
+    tree = git(repository, "rev-parse", "HEAD^{tree}").strip()
+    if how == "packed":
+        git(repository, "gc", "--quiet")
+    elif how == "detached":
+        git(repository, "checkout", "--quiet", "--detach")
+
+    assert History(found).loose_tree(objects) == (None if how == "packed" else tree)

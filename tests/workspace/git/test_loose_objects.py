@@ -51,3 +51,36 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
     assert [path for path in (tmp_path / "objects").rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_what_is_read_is_what_git_wrote(tmp_path: Path, object_format: str) -> None:
+    git(tmp_path, "init", "--quiet", f"--object-format={object_format}")
+    write(tmp_path, {"file": "1\n"})
+    name = git(tmp_path, "hash-object", "-w", "file").strip()
+    objects = LooseObjects(tmp_path / ".git" / "objects", object_format)
+
+    assert objects.read(b"blob", name) == b"1\n"
+    assert objects.read(b"commit", name) is None
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("instead", ["another object", "a pipe", "a link", "half of it", "nothing"])
+def test_an_object_that_is_not_what_its_name_says_is_not_read(tmp_path: Path, instead: str) -> None:
+    objects = LooseObjects(tmp_path)
+    name, other = (objects.write(b"blob", text).decode() for text in (b"1\n", b"2\n"))
+    file, another = (tmp_path / each[:2] / each[2:] for each in (name, other))
+    data = file.read_bytes()
+    file.unlink()
+    match instead:
+        case "another object":
+            file.write_bytes(another.read_bytes())
+        case "a pipe":
+            os.mkfifo(file)
+        case "a link":
+            (tmp_path / "elsewhere").write_bytes(data)
+            file.symlink_to(tmp_path / "elsewhere")
+        case "half of it":
+            file.write_bytes(data[: len(data) // 2])
+
+    assert objects.read(b"blob", name) is None

@@ -8,6 +8,7 @@ from anyio import to_thread
 
 from untilgreen.regex import regex
 from untilgreen.workspace.git.command import OFFLINE, Git
+from untilgreen.workspace.git.loose_objects import LooseObjects
 from untilgreen.workspace.git.repository import Repository
 
 UNBORN = "unborn"
@@ -15,6 +16,7 @@ UNBORN = "unborn"
 MOST = 20
 _LARGEST = 10_000
 _COMMIT = regex(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_TREE_OF = regex(rb"tree ([0-9a-f]+)\n")
 
 
 class _Endless(Exception):
@@ -45,6 +47,13 @@ class History:
         if not lines:
             return (f"{after[:12]} (HEAD was moved there from {before[:12]})",)
         return (*lines[:MOST], "and more") if len(lines) > MOST else tuple(lines)
+
+    def loose_tree(self, objects: LooseObjects) -> str | None:
+        """The tree of HEAD, if its commit lies in a file of its own, as new ones do."""
+        head = self._read()
+        commit = objects.read(b"commit", head) if head and head != UNBORN else None
+        found = _TREE_OF.match(commit) if commit else None
+        return found[1].decode() if found else None
 
     def _read(self) -> str | None:
         """HEAD and its branch are small files, unless refs are packed or stored otherwise."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -64,8 +64,10 @@ class PrivateRepository:
         """Makes trees without git, where files are what they seem."""
         self.refs = Refs(self.users, run, repository.common)
 
-    async def lay_out(self) -> list[str]:
+    async def lay_out(self, known: Sequence[Setting] | None = None) -> list[str]:
         """Make the directory, or renew its filters' commands; returns the filters that are not run.
+
+        `known` is what the user's git is told, if that was found out a moment ago.
 
         All other settings, ignore rules and attributes outside the work tree stay as the run found them.
         """
@@ -75,7 +77,7 @@ class PrivateRepository:
         self.path.chmod(0o700)
         _write(self.path / "HEAD", "ref: refs/heads/none\n")
         _write(self.path / "config", self._config(""))
-        settings = await self._settings()
+        settings = await self._settings(known)
         self.refs.by_git = any(each.key == SHARED for each in settings)
         if not (self.path / FROZEN).exists():
             self._freeze(settings)
@@ -117,9 +119,9 @@ class PrivateRepository:
     def _global(self) -> Path:
         return self.path / "info" / "global-attributes"
 
-    async def _settings(self) -> list[Setting]:
+    async def _settings(self, known: Sequence[Setting] | None) -> list[Setting]:
         """What the user's git sees; a private repository for a plain directory has nothing of its own."""
-        found = await read_settings(self.users)
+        found = await read_settings(self.users) if known is None else known
         ours = self.repository.git_dir == self.path
         return [each for each in found if each.scope != "command" and not (ours and each.scope == "local")]
 

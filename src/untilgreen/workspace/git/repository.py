@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.workspace.git.command import PLAINLY, Git, GitFailed
+from untilgreen.workspace.git.settings import Setting, read_settings
 
 OLDEST_GIT = (2, 31)
 """The first git that knows `--path-format`; doctor says the same."""
@@ -78,6 +79,7 @@ class Repositories:
 
     def __init__(self) -> None:
         self._found: dict[Path, Repository | None] = {}
+        self._settings: dict[Path, list[Setting]] = {}
 
     async def find(self, start: Path) -> Repository | None:
         """As `find_repository`, for the directory that the path stands for."""
@@ -85,6 +87,16 @@ class Repositories:
         if where not in self._found:
             self._found[where] = await find_repository(where)
         return self._found[where]
+
+    async def settings(self, repository: Repository) -> list[Setting]:
+        """What git is told there now."""
+        found = await read_settings(Git(place=repository.top))
+        self._settings[repository.git_dir] = found
+        return found
+
+    def settings_once(self, repository: Repository) -> list[Setting] | None:
+        """What it was told a moment ago, for one workspace: who opens another asks again."""
+        return self._settings.pop(repository.git_dir, None)
 
 
 def repository_for_directory(top: Path, git_dir: Path) -> Repository:
