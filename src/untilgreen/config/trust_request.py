@@ -5,7 +5,6 @@ Anyone may have written the spec of a repository that was just cloned, so its us
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
@@ -61,6 +60,8 @@ def demand_of(loaded: Loaded) -> Demand | None:
 
 def _digest(values: Mapping[str, Any], files: list[Path]) -> str:
     """Comments and the order of keys do not count; the named plugins and templates do."""
+    import json  # noqa: PLC0415 - where there is no spec file, there is nothing to ask for
+
     digest = blake2b(json.dumps(values, sort_keys=True, default=str).encode(errors="surrogatepass"))
     for path in files:
         digest.update(b"\0" + str(path).encode(errors="surrogateescape") + b"\0")
@@ -155,6 +156,8 @@ def _shown_gate(gate: Mapping[str, Any]) -> str:
 
 
 def _shown(part: Any) -> str:
+    import json  # noqa: PLC0415 - as above
+
     return part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str)
 
 

@@ -9,14 +9,16 @@ from tests.surfaces.cli.helpers import NO_OP, Cli
 
 DRIVING = ("untilgreen.engine.loop.runner", "untilgreen.gates", "untilgreen.agents", "untilgreen.process.run")
 HEAVY = ("psutil", "tomlkit", "junitparser", "importlib.metadata", "subprocess")
+SELDOM = ("json", "tomllib", "untilgreen.surfaces.json.lines")
+"""What is loaded where a spec file is read, or JSON written."""
 
 
 @pytest.mark.parametrize(
     ("verb", "absent"),
     [
-        ("list", (*DRIVING, *HEAVY, "asyncio", "untilgreen.workspace.git")),
+        ("list", ("shutil", *DRIVING, *HEAVY, "asyncio", "untilgreen.workspace.git")),
         ("show", (*DRIVING, *HEAVY, "untilgreen.workspace.git")),
-        ("control", (*DRIVING, *HEAVY, "untilgreen.workspace.git")),
+        ("control", ("shutil", *DRIVING, *HEAVY, "untilgreen.workspace.git")),
         (
             "run",
             (
@@ -24,6 +26,7 @@ HEAVY = ("psutil", "tomlkit", "junitparser", "importlib.metadata", "subprocess")
                 *("untilgreen.gates.output.parsers.pytest", "untilgreen.surfaces.web"),
                 *("untilgreen.gates.integrity.tampering", "untilgreen.gates.integrity.canary"),
                 *("untilgreen.gates.integrity.comparison", "untilgreen.workspace.three_way_merge"),
+                *("untilgreen.engine.operations.prune", "untilgreen.surfaces.cli.verbs.detach", *SELDOM),
             ),
         ),
     ],
@@ -35,6 +38,16 @@ def test_a_verb_does_not_import_what_it_does_not_use(verb: str, absent: tuple[st
     loaded = done.stdout.split()
 
     assert f"untilgreen.surfaces.cli.verbs.{verb}" in loaded
+    assert [name for name in loaded if name.startswith(absent)] == []
+
+
+def test_a_hook_that_judges_loads_no_rooms_before_its_gates_are_green() -> None:
+    script = "import untilgreen.surfaces.hook.continuing, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+
+    absent = ("untilgreen.gates.integrity.trial_rooms", "untilgreen.gates.integrity.protected", *SELDOM)
+    assert "untilgreen.gates.integrity.gate" in loaded
     assert [name for name in loaded if name.startswith(absent)] == []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Mapping
 from typing import Any, get_args, get_origin
@@ -83,10 +82,14 @@ def shown(path: Key) -> str:
         if isinstance(part, int):
             text += f" (entry {part + 1})"
         else:
-            text += ("." if text else "") + (
-                part if _BARE.fullmatch(part) else json.dumps(part, ensure_ascii=False)
-            )
+            text += ("." if text else "") + (part if _BARE.fullmatch(part) else _quoted(part))
     return text or "the spec"
+
+
+def _quoted(part: str) -> str:
+    import json  # noqa: PLC0415 - few keys need quotes
+
+    return json.dumps(part, ensure_ascii=False)
 
 
 def _check_text(layers: Layers, path: Key, text: str) -> None:

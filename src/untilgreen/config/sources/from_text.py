@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from untilgreen.regex import regex
 _NAMED_GATE = regex(r"([A-Za-z][\w-]*)=(.*)", re.DOTALL)
 _VARIABLE = regex(r"""\s*[A-Z_][A-Z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])*\s+(?=[^\s-])""")
 """A variable of the environment and its value, as a shell reads them in front of a command."""
+_NUMBER = regex(r"0|[1-9][0-9]{0,17}")
 _SET = regex(rf"\s*(?P<key>{PART}(?:\s*\.\s*{PART})*)\s*=(?P<value>.*)", re.DOTALL)
 
 
@@ -23,7 +23,7 @@ def assignment(written: str) -> tuple[tuple[str, ...], Any]:
     match = _SET.fullmatch(written)
     try:
         path = _split(match["key"]) if match else ()
-    except tomllib.TOMLDecodeError:
+    except ValueError:
         path = ()
     if match is None or not path:
         raise ConfigError(f"--set {written!r} is not key=value. Write it like --set limits.iterations=12.")
@@ -38,16 +38,24 @@ def value_of(path: tuple[str, ...], text: str) -> Any:
 
 def toml_value(text: str) -> Any:
     """The text as a TOML value, or else the text itself."""
+    if _NUMBER.fullmatch(text):
+        return int(text)  # as most limits are: loading the parser would take longer than the rest
     try:
-        read = tomllib.loads(f"value = {text}")
+        read = _loads(f"value = {text}")
     except (ValueError, RecursionError):
         return text
     return read["value"] if len(read) == 1 else text
 
 
+def _loads(text: str) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415 - few commands set anything
+
+    return tomllib.loads(text)
+
+
 def _split(key: str) -> tuple[str, ...]:
     path: list[str] = []
-    inner: Any = tomllib.loads(f"{key} = 0")
+    inner: Any = _loads(f"{key} = 0")
     while isinstance(inner, dict):
         ((name, inner),) = inner.items()
         path.append(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import Any
 
 from untilgreen.regex import regex
@@ -19,4 +18,6 @@ def loads(text: str) -> dict[str, Any]:
     if found := _LONG_KEY.search(text):
         line = text.count("\n", 0, found.start()) + 1
         raise ValueError(f"a key has more than {MOST_PARTS} parts (at line {line}, column 1)")
+    import tomllib  # noqa: PLC0415 - its patterns take a millisecond, and there may be nothing to parse
+
     return tomllib.loads(text)

@@ -6,7 +6,6 @@ The standard library's parser reports lines only for invalid TOML, so we walk va
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -143,6 +142,8 @@ class _Walk:
 
 
 def _unquoted(text: str) -> str:
+    import tomllib  # noqa: PLC0415 - only a file with an error is read so closely
+
     try:
         return str(tomllib.loads(f"key = {text}")["key"])
     except tomllib.TOMLDecodeError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -18,11 +18,13 @@ from untilgreen.core.values.state import RunState
 from untilgreen.engine.wiring.redaction import with_secrets
 from untilgreen.engine.wiring.workplace import base_of
 from untilgreen.gates.integrity.gate import IntegrityGate
-from untilgreen.gates.integrity.trial_rooms.trials import Make
 from untilgreen.plugins.registry import Created, Kind, registry
 from untilgreen.ports import Agent, Gate, HandsToTurns, Notifier
 from untilgreen.workspace.export import Exporter
 from untilgreen.workspace.git_workspace import GitWorkspace
+
+if TYPE_CHECKING:  # loaded when gates run again
+    from untilgreen.gates.integrity.trial_rooms.trials import Make
 
 
 class _Key(NamedTuple):

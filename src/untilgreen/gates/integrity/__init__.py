@@ -1,6 +1,7 @@
 """Catches weakened tests: gates run again in a clean room, and with the originals of protected files.
 
-gate          The gate: first the clean room, then the originals, and one verdict from both.
+gate          The gate, and what it is made with.
+judging       What it says: first of the clean room, then of the originals, and one verdict from both.
 clean_room    The verdict on the snapshot alone, and what it means if it differs.
 early_trial   Whether the gates work in a clean room at all, tried before the first lap if that is cheap.
 tampering     What a run changed in the files that gates depend on, and which originals the copy gets.

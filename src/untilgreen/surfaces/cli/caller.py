@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +29,8 @@ AGENT_MARKS = (
 
 def summarize(state: RunState, flags: str, *, seen: bool = False, driven: bool = False) -> None:
     """Print the result or the current state of a run, as wide as the terminal; `seen` if `show` prints it."""
+    import shutil
+
     from untilgreen.surfaces.text import summary
 
     lines = summary.summary(

@@ -13,7 +13,6 @@ import msgspec
 from untilgreen.core.values.events import Decided, Event
 from untilgreen.core.values.state import RunState
 from untilgreen.ports import Activity
-from untilgreen.surfaces.json.lines import EventLine
 from untilgreen.surfaces.text import streams
 from untilgreen.surfaces.text.event_lines import how_to_answer, line
 from untilgreen.surfaces.text.questions import question_lines
@@ -72,6 +71,8 @@ class Json:
 
     def on_event(self, event: Event, state: RunState) -> None:
         """As it is in the journal, under the key `event`."""
+        from untilgreen.surfaces.json.lines import EventLine
+
         told = msgspec.json.encode(EventLine(run=state.run, event=event))
         streams.write_bytes(sys.stdout, told + b"\n")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -208,6 +207,19 @@ def _write_ini(table: Table) -> str:
     return written.getvalue()
 
 
+def _read_json(text: str) -> Table:
+    import json  # noqa: PLC0415 - as above
+
+    table: Table = json.loads(text)
+    return table
+
+
+def _write_json(table: Table) -> str:
+    import json  # noqa: PLC0415 - as above
+
+    return json.dumps(table)
+
+
 def _parser() -> RawConfigParser:
     import configparser  # noqa: PLC0415 - as above
 
@@ -226,7 +238,7 @@ def _write_toml(table: Table) -> str:
 KINDS: dict[str, Kind] = {
     "pyproject.toml": Kind(safe_toml.loads, _write_toml, _pyproject),
     "Cargo.toml": Kind(safe_toml.loads, _write_toml, _cargo),
-    "package.json": Kind(json.loads, json.dumps, _package),
+    "package.json": Kind(_read_json, _write_json, _package),
     "setup.cfg": Kind(_read_ini, _write_ini, _setup),
     "go.mod": Kind(_read_go, _write_go, _go),
 }

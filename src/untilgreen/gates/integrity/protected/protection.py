@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase, translate
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct, field
@@ -18,6 +19,8 @@ from untilgreen.regex import regex
 
 Role = Literal["test", "tool", "script", "fixed"]
 """A fixed file is one that `editable` does not list."""
+_SPECIAL = frozenset("*?[/")
+"""What makes a pattern more than a name."""
 
 
 class Protection(Struct, frozen=True, kw_only=True):
@@ -132,18 +135,29 @@ class _AnyOf:
     """The same as `matches` for many patterns at once: a large tree has very many files, in few folders."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        names = [each for each in patterns if "/" not in each]
-        inside = [each[:-1] for each in patterns if each.endswith("/") and "/" not in each[:-1]]
-        whole = [each for each in patterns if "/" in each[:-1]]
-        self._name = regex("|".join(map(translate, names)))
-        self._folder = regex("|".join(map(translate, inside)))
-        below = (re.escape(each.rstrip("/")) + "/" for each in whole)
-        self._path = regex("|".join([*map(translate, whole), *below]))
+        self._patterns = tuple(patterns)
+        self._names = frozenset(each for each in self._patterns if not _SPECIAL & {*each})
         self._known: dict[str, bool] = {}
+
+    @cached_property
+    def _name(self) -> re.Pattern[str]:
+        names = (each for each in self._patterns if "/" not in each and each not in self._names)
+        return re.compile("|".join(map(translate, names)))
+
+    @cached_property
+    def _folder(self) -> re.Pattern[str]:
+        inside = (each[:-1] for each in self._patterns if each.endswith("/") and "/" not in each[:-1])
+        return re.compile("|".join(map(translate, inside)))
+
+    @cached_property
+    def _path(self) -> re.Pattern[str]:
+        whole = [each for each in self._patterns if "/" in each[:-1]]
+        below = (re.escape(each.rstrip("/")) + "/" for each in whole)
+        return re.compile("|".join([*map(translate, whole), *below]))
 
     def __call__(self, path: str) -> bool:
         folder, _, name = path.rpartition("/")
-        if self._name.match(name):
+        if name in self._names or self._name.match(name):
             return True
         if folder not in self._known:
             self._known[folder] = any(map(self._folder.match, folder.split("/")))

@@ -33,6 +33,12 @@ class Compared(NamedTuple):
     """Files and whole directories that are new, or not as they were."""
 
 
+def remember_all(top: Path, unkept: Iterable[str], into: Path) -> None:
+    """Record these files, those of git, and those around the workspace that configure tools in it."""
+    real = Path(os.path.realpath(top))
+    remember(real, [*unkept, *git_files(real), *files_outside(real)], into)
+
+
 def remember(top: Path, paths: Iterable[str], into: Path) -> None:
     """Record what every such file looks like now, in a file outside the workspace."""
     marks = {name: mark for path in _worth_it(paths) for name, mark in _marks(top, path)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import time
 from typing import Annotated
 
@@ -112,6 +111,8 @@ def _unanswered(state: RunState, flags: str) -> str:
     choices = choices_of(state)
     if not choices:
         return f"Run {state.run} is not asking anything. See its state: untilgreen show {state.run}{flags}"
+    import shutil
+
     asked = "\n".join(f"  {each}" for each in question_lines(state, shutil.get_terminal_size().columns - 2))
     command = f"untilgreen answer {state.run} {shlex.quote(inert(choices[0]))}{flags}"
     return f"There is no answer. Run {state.run} asks:\n{asked}\nAnswer it, for example with: {command}"

@@ -23,7 +23,6 @@ from untilgreen.engine.driving.sending import end_pause
 from untilgreen.engine.driving.signals import leave_on_a_signal
 from untilgreen.engine.driving.start import start
 from untilgreen.engine.loop.seat import TERMINAL, UNATTENDED
-from untilgreen.engine.operations.prune import discard
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.runs import Store
 from untilgreen.engine.wiring.plan import objects_for, plan_of
@@ -44,8 +43,6 @@ from untilgreen.surfaces.cli.options import (
     Trust,
     ViewFlags,
 )
-from untilgreen.surfaces.cli.take_from_session import leave_the_session
-from untilgreen.surfaces.cli.verbs.detach import start_in_background
 from untilgreen.surfaces.cli.verbs.trust import allow
 from untilgreen.surfaces.live.choose import View, choose
 from untilgreen.surfaces.text import summary
@@ -98,10 +95,14 @@ def launch(
     """Make a run and drive it, here or in the background; if that fails, nothing is left behind."""
     folder = anyio.run(begin)
     if view.detach:
+        from untilgreen.surfaces.cli.verbs.detach import start_in_background
+
         return start_in_background(folder, place, json=view.json, verbose=view.verbose)
     try:
         return drive_in_view(folder, place.store(), view, place.flags, known)
     except WorkspaceNotReady:
+        from untilgreen.engine.operations.prune import discard
+
         anyio.run(discard, folder)
         raise
 
@@ -125,6 +126,8 @@ def resume(
 
     Works after Ctrl-C, a crash, a reboot or a pause, and when a question has been answered.
     """
+    from untilgreen.surfaces.cli.take_from_session import leave_the_session
+
     folder = place.find(run)
     leave_the_session(folder, take=take)
     if (state := folder.read().state).outcome is not None and not view.quiet:
@@ -144,6 +147,8 @@ def resume(
         out(f"Watch it with: untilgreen follow {folder.id}{place.flags}")
         return OK
     if view.detach:
+        from untilgreen.surfaces.cli.verbs.detach import start_in_background
+
         return start_in_background(folder, place, json=view.json, verbose=view.verbose)
     return drive_in_view(folder, place.store(), view, place.flags)
 

@@ -20,7 +20,6 @@ from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.caller import refuse_agents
 from untilgreen.surfaces.cli.confirm import can_ask, yes
 from untilgreen.surfaces.cli.options import HERE, Json, LocalPlace, Place, SpecFlags
-from untilgreen.surfaces.json.lines import TrustedLine
 from untilgreen.surfaces.text.printing import out, out_json, tell, version_line
 from untilgreen.surfaces.text.safe_text import inert, inert_lines
 
@@ -125,6 +124,8 @@ def _way_out(place: LocalPlace, spec: SpecFlags, *, unasked: str = "--trust") ->
 
 
 def _list(book: TrustBook, *, json: bool) -> int:
+    from untilgreen.surfaces.json.lines import TrustedLine
+
     if json:
         version_line()
     entries = list(book.entries())
