@@ -33,6 +33,13 @@ def test_the_built_in_template_has_every_placeholder_but_the_bare_promise() -> N
         assert f"{{{{{name}}}}}" in TEMPLATE
 
 
+def test_the_built_in_template_says_to_continue_and_not_to_stop_before_it_is_done() -> None:
+    said = fill(TEMPLATE, dict.fromkeys(PLACEHOLDERS, "x")).splitlines()
+
+    assert "- Review your progress so far, and continue from where you left off." in said
+    assert "- Do not stop until the task is truly done." in said
+
+
 def test_a_template_of_ones_own_is_checked() -> None:
     assert check_template("do {{PROMPT}}", "it") == "do {{PROMPT}}"
     with pytest.raises(ConfigError, match=r"it has an unknown placeholder 'PROMT'. Did you mean 'PROMPT'\?"):
