@@ -51,6 +51,15 @@ def contents(place: Path) -> dict[str, bytes | str | None]:
     return found
 
 
+def tell_on_every_hook(repository: Path, told: Path) -> None:
+    """Hooks that write their names to a file; `fsmonitor` is one for `core.fsmonitor`."""
+    names = [path.stem for path in (repository / ".git" / "hooks").glob("*.sample")]
+    for name in {*names, "post-index-change", "reference-transaction", "post-checkout", "fsmonitor"}:
+        hook = repository / ".git" / "hooks" / name
+        hook.write_text(f"#!/bin/sh\necho {name} >> '{told}'\n")
+        hook.chmod(0o755)
+
+
 def settle(place: Path, *paths: str) -> None:
     """Make files look old to git, which otherwise reads again what is as young as its index."""
     for path in paths:

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.workspace.helpers import commit, contents, git, put_in_front_of_git, write
+from tests.workspace.helpers import commit, contents, git, put_in_front_of_git, tell_on_every_hook, write
 from untilgreen.core.values.model import Change
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.workspace.export import Exporter
@@ -29,14 +29,6 @@ def state_of_git(repository: Path) -> dict[str, str]:
 
 def listed(repository: Path, tree: str) -> list[str]:
     return git(repository, "ls-tree", "-r", "-z", "--name-only", tree).split("\0")[:-1]
-
-
-def tell_on_every_hook(repository: Path, told: Path) -> None:
-    names = [path.stem for path in (repository / ".git" / "hooks").glob("*.sample")]
-    for name in {*names, "post-index-change", "reference-transaction", "post-checkout", "fsmonitor"}:
-        hook = repository / ".git" / "hooks" / name
-        hook.write_text(f"#!/bin/sh\necho {name} >> '{told}'\n")
-        hook.chmod(0o755)
 
 
 async def test_a_clean_repository_has_the_tree_of_its_commit(

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.workspace.helpers import write
+from tests.workspace.helpers import commit, git, tell_on_every_hook, write
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.workspace.git import command
 from untilgreen.workspace.git.command import Git, GitFailed, environment
@@ -39,6 +39,25 @@ async def test_a_filter_that_lies_only_in_the_workspace_is_found(
     await git("add", "said.txt")
 
     assert await git("show", ":said.txt") == b"SAID\n"
+
+
+async def test_no_hook_of_the_repository_runs(repository: Path, tmp_path: Path) -> None:
+    tell_on_every_hook(repository, tmp_path / "told")
+
+    await Git(place=repository)("commit", "--quiet", "--allow-empty", "--message", "work")
+
+    assert not (tmp_path / "told").exists()
+
+
+async def test_no_program_that_settings_name_looks_at_files(repository: Path, tmp_path: Path) -> None:
+    write(repository, {"a.txt": "1\n"})
+    commit(repository)
+    tell_on_every_hook(repository, tmp_path / "told")
+    git(repository, "config", "core.fsmonitor", ".git/hooks/fsmonitor")
+
+    await Git(place=repository)("status")
+
+    assert not (tmp_path / "told").exists()
 
 
 @pytest.mark.parametrize("below", ["", "src"])

@@ -11,8 +11,9 @@ import anyio
 import pytest
 
 from tests.surfaces.cli.helpers import script
-from tests.workspace.helpers import git, write
+from tests.workspace.helpers import git, settle, write
 from untilgreen.errors import WorkspaceNotReady
+from untilgreen.workspace.file_stamps import FRESH_NANOSECONDS
 from untilgreen.workspace.git.gc_guard import NOTE, GcWatch
 from untilgreen.workspace.git.snapshot_refs import Refs
 from untilgreen.workspace.git_workspace import GitWorkspace
@@ -126,6 +127,8 @@ async def test_what_a_gc_took_from_a_snapshot_is_written_once_more(
 ) -> None:
     """Files are gone from under the very name that was given to the tree, as after a gc beside it."""
     write(repository, {"a.txt": "once\n"})
+    settle(repository, "a.txt")
+    await anyio.sleep(2 * FRESH_NANOSECONDS / 1e9)  # a file as young as that is read, and written, each time
     blob = git(repository, "hash-object", "a.txt").strip()
     tree = await workspace.snapshot("0")
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
