@@ -14,6 +14,7 @@ import sys
 import sysconfig
 import tempfile
 import venv
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from time import monotonic
+from typing import Literal
 
 import psutil
 
@@ -32,6 +34,10 @@ BREAKS = "--breaks"
 FAILED = 1
 """What pytest says when tests ran and some failed; not when there are none, or none can be read."""
 PATIENCE_SECONDS = 300
+Outcome = Literal["red", "not tried", "NOT RED"]
+Tried = tuple[Outcome, str]
+"""What became of a defence's tests without it, and why they are not red."""
+_WORST: tuple[Outcome, ...] = ("red", "not tried", "NOT RED")
 COMMAND = """\
 #!{python}
 import sys
@@ -82,17 +88,18 @@ class Copy:
             raise SystemExit(f"These tests can't be run:\n{said[-2000:]}")
         return [each for each in named if self._tested([each])[0]]
 
-    def red(self, defence: Defence) -> str | None:
-        """Take it away, and put it back; what is wrong when its tests don't all fail."""
+    def without(self, defence: Defence) -> Tried:
+        """Take it away, and put it back; each of its tests has to fail."""
         file = self.folder / defence.file
         whole = file.read_text(encoding="utf-8")
         if not defence.in_(whole):
-            return f"{defence.file} does not have it once"
+            return "NOT RED", f"{defence.file} does not have it once"
         self._put(file, whole.replace(defence.code, defence.without))
         try:
-            return next(filter(None, (self._missed(test) for test in defence.tests)), None)
+            tried = [self._missed(test) for test in defence.tests]
         finally:
             self._put(file, whole)
+        return max(tried, key=lambda each: _WORST.index(each[0]))
 
     def _put(self, file: Path, text: str) -> None:
         """With a time that no other content had, or Python would take what it compiled before."""
@@ -100,13 +107,13 @@ class Copy:
         self.changes += 1
         os.utime(file, (self.changes, self.changes))
 
-    def _missed(self, test: str) -> str | None:
+    def _missed(self, test: str) -> Tried:
         code, said = self._tested([test])
         if code == FAILED and " failed" in said:
-            return None
+            return "red", ""
         if " skipped" in said and " passed" not in said:
-            return f"{test} is skipped on this machine"
-        return f"{test} ends with exit code {code}: {said[-400:]}"
+            return "not tried", f"{test} is skipped on this machine"
+        return "NOT RED", f"{test} ends with exit code {code}: {said[-400:]}"
 
     def _tested(self, tests: Sequence[str], patience: int = PATIENCE_SECONDS) -> tuple[int, str]:
         flags = ["-q", "--inline-snapshot=disable", "-p", "no:cacheprovider", "--tb=no", "--timeout=100"]
@@ -132,15 +139,15 @@ def main(words: Sequence[str]) -> int:
         for test in failing:
             print(f"NOT GREEN  {test} fails although its defence is there", flush=True)
         dark = [each for each in chosen if any(each.shown_by(test) for test in failing)]
-        lit = [each for each in chosen if each not in dark]
         try:
-            blind = dark + [each for each, fault in _tried(copies, lit) if fault]
+            tried = Counter(_tried(copies, [each for each in chosen if each not in dark]))
         finally:
             _end_what_was_left(Path(folder))
     print(
-        f"{len(chosen) - len(blind)} of {len(chosen)} defences are missed by their tests when they are gone."
+        f"{len(chosen)} defences: {tried['red']} are missed by their tests, {tried['NOT RED']} are not, "
+        f"{tried['not tried']} need what this machine lacks, {len(dark)} have a test that fails anyway."
     )
-    return int(bool(blind))
+    return int(bool(dark or tried["NOT RED"]))
 
 
 def _chosen(words: Sequence[str]) -> list[Defence]:
@@ -163,27 +170,24 @@ def _end_what_was_left(folder: Path) -> None:
                 process.kill()
 
 
-def _tried(copies: list[Copy], chosen: Sequence[Defence]) -> Iterator[tuple[Defence, str | None]]:
+def _tried(copies: list[Copy], chosen: Sequence[Defence]) -> Iterator[Outcome]:
     free = SimpleQueue[Copy]()
     for copy in copies:
         free.put(copy)
 
-    def tried(defence: Defence) -> tuple[Defence, str | None, float]:
+    def tried(defence: Defence) -> tuple[Defence, Tried, float]:
         copy, begun = free.get(), monotonic()
         try:
-            return defence, copy.red(defence), monotonic() - begun
+            return defence, copy.without(defence), monotonic() - begun
         finally:
             free.put(copy)
 
     with ThreadPoolExecutor(len(copies)) as pool:
-        for defence, fault, seconds in pool.map(tried, chosen):
-            print(
-                f"{'NOT RED' if fault else 'red'}  {defence.area}: {defence.against}  ({seconds:.0f} s)",
-                flush=True,
-            )
-            if fault:
-                print(f"    {fault}", flush=True)
-            yield defence, fault
+        for defence, (outcome, why), seconds in pool.map(tried, chosen):
+            print(f"{outcome}  {defence.area}: {defence.against}  ({seconds:.0f} s)", flush=True)
+            if why:
+                print(f"    {why}", flush=True)
+            yield outcome
 
 
 if __name__ == "__main__":

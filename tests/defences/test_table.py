@@ -42,5 +42,5 @@ def test_without_its_defence_a_test_is_red_and_with_it_green(tmp_path: Path) -> 
     seal = next(each for each in TABLE if each.against == "a flipped bit in the journal")
     copy = Copy(tmp_path / "copy")
 
-    assert copy.red(seal) is None
+    assert copy.without(seal) == ("red", "")
     assert copy.failing(seal.tests) == []
