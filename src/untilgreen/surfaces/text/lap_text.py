@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from untilgreen.core.values.state import Lap, RunState
 from untilgreen.core.values.units import several, show_duration, show_score
 from untilgreen.surfaces.text.diffs import in_color, stat
-from untilgreen.surfaces.text.event_lines import MARKS, agent_words, verdict_words
+from untilgreen.surfaces.text.event_lines import ASCII_MARKS, MARKS, agent_words, verdict_words
 from untilgreen.surfaces.text.safe_text import inert, inert_lines, short
 
 MOST_NAMED = 30
@@ -30,7 +30,7 @@ class LapRecord(Struct, frozen=True, kw_only=True):
     outputs: dict[str, str] = {}
 
 
-def lap_text(record: LapRecord, state: RunState, *, color: bool) -> str:
+def lap_text(record: LapRecord, state: RunState, *, color: bool, ascii_only: bool = False) -> str:
     """The whole lap, in the order in which it happened."""
     lap = record.lap
     name = f"Lap {lap.number}" if lap.number else "Lap 0, before the first turn"
@@ -39,7 +39,8 @@ def lap_text(record: LapRecord, state: RunState, *, color: bool) -> str:
     if lap.number:
         parts += [*_section("Told", record.brief, color), *_said(record, color)]
         parts += _changed(record, color)
-    parts += [*_gates(record, state, color), *_findings(record, color), *_decided(lap, color)]
+    marks = ASCII_MARKS if ascii_only else MARKS
+    parts += [*_gates(record, state, color, marks), *_findings(record, color), *_decided(lap, color)]
     return "\n".join(parts) + "\n"
 
 
@@ -67,13 +68,13 @@ def _changed(record: LapRecord, color: bool) -> Iterator[str]:
         yield (in_color(record.diff) if color else inert_lines(record.diff)).rstrip("\n")
 
 
-def _gates(record: LapRecord, state: RunState, color: bool) -> Iterator[str]:
+def _gates(record: LapRecord, state: RunState, color: bool, marks: Mapping[str, str]) -> Iterator[str]:
     yield _title("Gates", color)
     for gate in state.plan.gates:
         verdict = record.lap.verdicts.get(gate.name)
         if verdict is None:
             continue
-        yield f"  {MARKS[verdict.status]} {inert(gate.name)} {verdict_words(verdict)}"
+        yield f"  {marks[verdict.status]} {inert(gate.name)} {verdict_words(verdict)}"
         printed = record.outputs.get(gate.name, "") or verdict.excerpt
         if verdict.status in ("fail", "error") and printed.strip():
             yield textwrap.indent(inert_lines(printed.strip()), "      ")

@@ -57,6 +57,14 @@ def test_log_has_every_lap_from_the_baseline_on(run: str, said: Say) -> None:
     assert min(titles) >= 0
 
 
+def test_where_our_signs_can_not_be_shown_they_are_plain(run: str, cli: Cli) -> None:
+    shown = cli("log", env={"PYTHONIOENCODING": "ascii"}).out
+
+    assert "\n  x tests failed" in shown
+    assert "\n  ok tests passed" in shown
+    assert "\\u" not in shown
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"), [("@9", "has no lap 9; it has 0 to 2"), ("@1..2", "One lap can be shown")]
 )

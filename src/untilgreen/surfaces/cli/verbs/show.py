@@ -26,7 +26,7 @@ from untilgreen.surfaces.text.diffs import colored
 from untilgreen.surfaces.text.event_lines import agent_words
 from untilgreen.surfaces.text.lap_text import LapRecord, lap_text
 from untilgreen.surfaces.text.paging import paged
-from untilgreen.surfaces.text.printing import out, out_json, room, version_line
+from untilgreen.surfaces.text.printing import ascii_only, out, out_json, room, version_line
 from untilgreen.surfaces.text.safe_text import inert, short
 
 RunOrLap = Annotated[
@@ -100,7 +100,8 @@ def _lap(state: RunState, lap: str) -> Lap:
 
 
 async def _text(folder: FolderRecord, state: RunState, lap: Lap) -> str:
-    return lap_text(await _record(folder, state, lap), state, color=colored())
+    record = await _record(folder, state, lap)
+    return lap_text(record, state, color=colored(), ascii_only=ascii_only())
 
 
 async def _record(folder: FolderRecord, state: RunState, lap: Lap) -> LapRecord:
