@@ -67,6 +67,11 @@ def settle(place: Path, *paths: str) -> None:
     git(place, "update-index", "-q", "--refresh", check=False)
 
 
+def many_files() -> dict[str, str | bytes]:
+    """So many that an index with them counts as large; long names need fewer files for that."""
+    return {f"{'long' * 60}/{'path' * 60}/{number}.txt": "same\n" for number in range(2_000)}
+
+
 def put_in_front_of_git(home: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     """Let some Python run before each git command; `verb` is what it is asked to do."""
     wrapper = home / "in-front" / "git"

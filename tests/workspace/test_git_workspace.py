@@ -2,16 +2,26 @@
 
 import hashlib
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import anyio
 import pytest
 
-from tests.workspace.helpers import commit, contents, git, put_in_front_of_git, tell_on_every_hook, write
+from tests.workspace.helpers import (
+    commit,
+    contents,
+    git,
+    many_files,
+    put_in_front_of_git,
+    tell_on_every_hook,
+    write,
+)
 from untilgreen.core.values.model import Change
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.workspace.export import Exporter
 from untilgreen.workspace.file_stamps import FRESH_NANOSECONDS
+from untilgreen.workspace.folder_stamps import folders
 from untilgreen.workspace.git.private_index import LARGE, NOTEWORTHY
 from untilgreen.workspace.git_workspace import GitWorkspace
 
@@ -221,8 +231,7 @@ async def test_files_that_were_only_touched_before_a_run_are_read_once(
 
 
 async def test_many_files_are_looked_at_like_few(repository: Path, workspace: GitWorkspace) -> None:
-    many = {f"{'long' * 60}/{number}.txt": "same\n" for number in range(3_500)}
-    write(repository, {**many, "a.txt": "1\n", "b.txt": "2\n", "d/x.txt": "3\n"})
+    write(repository, {**many_files(), "a.txt": "1\n", "b.txt": "2\n", "d/x.txt": "3\n"})
     commit(repository)
     before = await workspace.snapshot("0")
     write(repository, {"a.txt": "changed\n", "new.txt": "4\n"})
@@ -245,8 +254,7 @@ async def test_many_files_are_looked_at_like_few(repository: Path, workspace: Gi
 async def test_a_few_changes_among_many_files_are_grafted_and_not_written_from_the_index(
     repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    many = {f"{'long' * 60}/{number}.txt": "same\n" for number in range(3_500)}
-    write(repository, {**many, "a.txt": "1\n", "b.txt": "2\n"})
+    write(repository, {**many_files(), "a.txt": "1\n", "b.txt": "2\n"})
     commit(repository)
     await workspace.snapshot("0")
     write(repository, {"a.txt": "changed\n", "deep/new.txt": "4\n"})
@@ -283,6 +291,59 @@ async def test_a_file_that_is_written_between_its_two_readers_is_kept_as_the_ind
 
     assert git(repository, "show", f"{first}:a.txt") == "2\n"
     assert git(repository, "show", f"{second}:a.txt") == "in between\n"
+
+
+async def test_new_files_among_many_are_looked_for_only_where_a_name_came_or_went(
+    repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or where a rule about ignored files changed, even one that git itself ignores."""
+    write(repository, many_files())
+    write(repository, {"a.txt": "1\n", "d/.gitignore": "*.log\n.gitignore\n", "d/x.log": "1\n"})
+    commit(repository)
+    await anyio.sleep(1.2 * FRESH_NANOSECONDS / 1e9)
+    trees = [await workspace.snapshot("0")]
+    log = record_commands(tmp_path, monkeypatch)
+    asked: list[bool] = []
+    for number, path in enumerate(["a.txt", "d/new.txt", "a.txt", "d/.gitignore"]):
+        write(repository, {path: f"{number}\n"})
+        log.write_text("")
+        trees.append(await workspace.snapshot(str(number)))
+        asked.append("ls-files" in log.read_text().split())
+        await anyio.sleep(1.2 * FRESH_NANOSECONDS / 1e9)
+        trees.append(await workspace.snapshot(f"{number}-again"))
+
+    assert asked == [False, True, False, True]
+    changed = [[each.path for each in await workspace.changes(*pair)] for pair in pairwise(trees)]
+    assert changed == [["a.txt"], [], ["d/new.txt"], [], ["a.txt"], [], ["d/.gitignore", "d/x.log"], []]
+
+
+async def test_a_file_among_many_that_came_at_the_moment_of_a_look_is_in_the_next_snapshot(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    """The directory's time is the same before and after it came, as far as the disk can tell."""
+    write(repository, {**many_files(), "d/a.txt": "1\n"})
+    commit(repository)
+    await workspace.snapshot("0")
+    assert workspace._names is not None
+    write(repository, {"d/new.txt": "1\n"})
+    found = folders(os.fsencode(repository))
+    assert found is not None
+    workspace._names = (found, workspace._names[1])
+
+    assert "d/new.txt" in listed(repository, await workspace.snapshot("1"))
+
+
+async def test_a_private_index_that_is_lost_among_many_files_is_made_again_with_new_ones(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {**many_files(), "a.txt": "1\n"})
+    commit(repository)
+    write(repository, {"d/new.txt": "1\n", "a.txt": "changed\n"})
+    await anyio.sleep(1.2 * FRESH_NANOSECONDS / 1e9)
+    before = await workspace.snapshot("0")
+    (await workspace._ready()).index.unlink()
+
+    assert await workspace.snapshot("1") == before
 
 
 def record_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

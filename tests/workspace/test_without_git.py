@@ -12,11 +12,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.workspace.helpers import commit, git, put_in_front_of_git, write
+from tests.workspace.helpers import commit, git, many_files, put_in_front_of_git, write
 from untilgreen.workspace.file_stamps import FRESH_NANOSECONDS
 from untilgreen.workspace.git_workspace import GitWorkspace
 
 PATHS = ("a.txt", "b.txt", "d/c.txt", "d/e/f.txt", "d/g.log", "run.sh", "é x", "link")
+MANY = "too many files to list"
 CONTENTS = ("1\n", "2\n", "3\r\n", "$Id$\n", "")
 
 
@@ -122,7 +123,7 @@ STEPS = st.lists(
     max_size=3,
 )
 SETTINGS = st.sampled_from(
-    ["", "core.autocrlf=true", "core.fileMode=false", "core.symlinks=false", "filters"]
+    ["", MANY, "core.autocrlf=true", "core.fileMode=false", "core.symlinks=false", "filters"]
 )
 
 
@@ -133,6 +134,8 @@ async def agree(home: Path, setting: str, steps: list[list[tuple[Callable[..., N
     git(place, "init", "--quiet")
     if setting == "filters":
         git(place, "config", "--global", "filter.rot.clean", "tr a-z1-3 n-za-m4-6")
+    elif setting == MANY:
+        write(place, many_files())
     elif setting:
         git(place, "config", *setting.split("="))
     write(place, {path: "1\n" for path in PATHS[:-1]})
@@ -166,6 +169,8 @@ async def agree(home: Path, setting: str, steps: list[list[tuple[Callable[..., N
 @example("", [[(settle, "", "")], [(disguise, "a.txt", "")], [(turn, "run.sh", "")]])
 @example("filters", [[(attribute, "a.txt", "1\n")], [(edit, "a.txt", "2\n")], [(edit, "b.txt", "2\n")]])
 @example("", [[(edit, "d/g.log", "2\n")], [(ignore, "x", "")], [(edit, ".gitignore", "")]])
+@example(MANY, [[(settle, "", "")], [(edit, "a.txt", "2\n")], [(edit, "d/n.txt", "")], [(swap, "", "")]])
+@example(MANY, [[(settle, "", "")], [(edit, "d/g.log", "2\n")], [(edit, ".gitignore", "")], [(nest, "", "")]])
 @pytest.mark.timeout(600)
 def test_every_snapshot_is_the_one_that_git_makes(
     setting: str, steps: list[list[tuple[Callable[..., None], str, str]]]

@@ -10,6 +10,7 @@ worktree         A linked worktree for one run: created, removed, and ended as o
 remote           Snapshots over a git remote, for runs that move between machines.
 starting_point   The state of a repository before a run: its commit, and uncommitted changes.
 file_stamps      Lists a small work tree, to find without git which of its files may have changed.
+folder_stamps    Lists the directories of a large one, to know without git that no name came or went.
 directory_lock   One run at a time in a directory, whichever state directory it uses.
 rmtree           Removes directories, including read-only ones, and replaces files without following links.
 git/             Git as we use it: a private index, private refs, and no settings written by agents.

@@ -52,13 +52,13 @@ def listing(top: bytes) -> Listing | None:
 def _entries(top: bytes) -> dict[bytes, Stamp] | None:
     left = [b""]
     try:
-        found = {b"": _stamp(os.lstat(top))}
+        found = {b"": stamp_of(os.lstat(top))}
         while left and len(found) <= MOST_ENTRIES:
             folder = left.pop()
             with os.scandir(top + b"/" + folder) as listed:
                 for entry in listed:
                     if entry.name != b".git":
-                        found[folder + entry.name] = _stamp(entry.stat(follow_symlinks=False))
+                        found[folder + entry.name] = stamp_of(entry.stat(follow_symlinks=False))
                         left += [folder + entry.name + b"/"] if entry.is_dir(follow_symlinks=False) else []
                     elif folder:
                         return None
@@ -67,5 +67,6 @@ def _entries(top: bytes) -> dict[bytes, Stamp] | None:
     return None if left or len(found) > MOST_ENTRIES else found
 
 
-def _stamp(found: os.stat_result) -> Stamp:
+def stamp_of(found: os.stat_result) -> Stamp:
+    """What changes with every change to a file or directory."""
     return found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns

@@ -14,6 +14,7 @@ from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.ports import Restoration
 from untilgreen.regex import regex
 from untilgreen.workspace.file_stamps import Listing, Stamp, listing
+from untilgreen.workspace.folder_stamps import Folders, folders
 from untilgreen.workspace.git.command import Git, GitFailed, shown
 from untilgreen.workspace.git.gc_guard import GcWatch, check_whole, tell_nobody
 from untilgreen.workspace.git.head import History
@@ -81,6 +82,8 @@ class GitWorkspace:
         """The tree of the index, and its mark at that time."""
         self._seen: tuple[Listing, str] | None = None
         """The files before the last look, all of them kept or ignored, and the tree that it found."""
+        self._names: tuple[Folders, tuple[int, ...]] | None = None
+        """The directories before the last look, which took in every new name, and the index after it."""
         self._whole: str | None = None
         """The last tree that has a ref and was found complete."""
         self._differences: dict[tuple[str, str], Sequence[Difference]] = {}
@@ -261,8 +264,11 @@ class GitWorkspace:
         unchanged = await seed(private, git) or (self._unread and await refresh(git))
         self._unread = False
         known = self._tree[1] if self._tree and self._tree[0] == index.mark() else None
+        places = await self._folders(private) if now is None and index.large() else None
+        before, mark = self._names or (None, None)  # the index has every name that was there then
+        same_names = places is not None and places.same_as(before) and mark == index.mark()
         try:
-            looked = await index.update(known, unchanged=unchanged)
+            looked = await index.update(known, unchanged=unchanged, same_names=same_names)
         except GitFailed as failure:
             if not any(sign in failure.words for sign in DAMAGE):
                 raise
@@ -275,12 +281,19 @@ class GitWorkspace:
         if self._tree is None or self._tree[0] != index.mark():
             self._tree = (index.mark(), tree)
         odd = looked.nested or looked.warnings or looked.left_out
+        self._names = (places, index.mark()) if places is not None and not odd else None
         self._seen = (now, tree) if now is not None and not odd and self._stands_still(private, now) else None
         return tree
 
     def accounts_for(self, files: Mapping[bytes, Stamp]) -> bool:
         """Whether these are the files of the last look, which found each of them kept or ignored."""
         return self._seen is not None and self._seen[0].found == files
+
+    async def _folders(self, private: PrivateRepository) -> Folders | None:
+        if private.patcher is None:
+            return None
+        before = self._names[0] if self._names else None
+        return await to_thread.run_sync(folders, os.fsencode(private.repository.top), before)
 
     def _stands_still(self, private: PrivateRepository, before: Listing) -> bool:
         """Whether no file came, went or changed while git looked: then all that it left out is ignored."""

@@ -39,7 +39,9 @@ class Index:
         self._passed_over: dict[str, None] = {}
         """What git said about names that it never adds, such as `.GIT` or `git~1`."""
 
-    async def update(self, known: str | None = None, *, unchanged: bool = False) -> Looked:
+    async def update(
+        self, known: str | None = None, *, unchanged: bool = False, same_names: bool = False
+    ) -> Looked:
         """Find what is on disk, and report what was left out; `known` is the tree of the index before.
 
         First list differences without writing, then add them all at once: faster than `git add -A`, and
@@ -47,17 +49,20 @@ class Index:
         the tree is derived from `known`; the index stays as it is, and has the same differences next time.
 
         `unchanged` says that the files in it were compared a moment ago: only new ones are looked for.
+        `same_names` says that no name came or went since the last update, and none became ignored or not.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return await self._update(known, unchanged=unchanged and attempt == 1)
+                return await self._update(
+                    known, (OTHERS,) if unchanged and attempt == 1 else self._looks(same_names=same_names)
+                )
             except GitFailed as failure:
                 if attempt == ATTEMPTS or not any(sign in failure.words for sign in MOVING):
                     raise
         raise AssertionError("the last attempt returns or raises")
 
-    async def _update(self, known: str | None, *, unchanged: bool) -> Looked:
-        differing, warnings = await self._look((OTHERS,) if unchanged else self._looks())
+    async def _update(self, known: str | None, looks: Sequence[tuple[str, ...]]) -> Looked:
+        differing, warnings = await self._look(looks)
         paths = [path for path in differing if not path.endswith(b"/")]
         large, left_out = await self._large(paths), False
         if large and self._max_file:
@@ -113,9 +118,11 @@ class Index:
             return 0
         return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
-    def _looks(self) -> Sequence[tuple[str, ...]]:
+    def _looks(self, *, same_names: bool) -> Sequence[tuple[str, ...]]:
         """What lists every difference; with many files, two git processes at once."""
-        return (CHANGED, OTHERS) if self._size() > LARGE else (DIFFERING,)
+        if same_names:
+            return (CHANGED,)
+        return (CHANGED, OTHERS) if self.large() else (DIFFERING,)
 
     async def _look(self, looks: Sequence[tuple[str, ...]]) -> tuple[list[bytes], tuple[str, ...]]:
         """Every path that differs from the index, and what git warned about."""
@@ -128,18 +135,18 @@ class Index:
             for look in looks:
                 group.start_soon(run, look)
         listed = [path for look in looks for path in split(self._git.checked(done[look]))]
-        return list(dict.fromkeys(listed)), tuple(
-            done[looks[-1]].stderr.decode(errors="replace").splitlines()
-        )
+        said = b"" if looks[-1] == CHANGED else done[looks[-1]].stderr
+        return list(dict.fromkeys(listed)), tuple(said.decode(errors="replace").splitlines())
 
     async def _others(self) -> list[bytes]:
         return split(await self._git(*OTHERS))
 
-    def _size(self) -> int:
+    def large(self) -> bool:
+        """Whether it has so many files that a look at them takes long."""
         try:
-            return self._path.stat().st_size
+            return self._path.stat().st_size > LARGE
         except FileNotFoundError:
-            return 0
+            return False
 
     async def add(self, paths: Sequence[bytes]) -> None:
         """Add files, ignored or not; those that are gone are removed."""
