@@ -1,4 +1,7 @@
-"""What the detectors must keep to on recorded runs, each bar with its figure and a 95 % interval."""
+"""What the detectors must keep to on recorded runs: figures with 95 % intervals, beside what they were.
+
+They were: those of the first measured version (commit 317bdef) on the same runs.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,15 @@ Part = tuple[str, float, float]
 """A task, how much of it counts, and how much there is."""
 
 
+class Before(Struct, frozen=True, kw_only=True):
+    """The figures of the first version, as far as they are known."""
+
+    false_stops: int | None = None
+    recall: float | None = None
+    saved: float | None = None
+    restarts: float | None = None
+
+
 class Bar(Struct, frozen=True, kw_only=True):
     """For sources that are counted together: at most so many false stops, at least so much of the rest."""
 
@@ -30,6 +42,7 @@ class Bar(Struct, frozen=True, kw_only=True):
     saved: float | None = None
     restarts: float | None = None
     """Saved where a new attempt takes the place of a stop."""
+    before: Before
 
 
 BARS = (
@@ -40,8 +53,21 @@ BARS = (
         false_stops=9,
         recall=0.95,
         saved=0.36,
+        before=Before(false_stops=9, recall=0.953, saved=0.363),
     ),
-    Bar(name="tool calls", sources=("mini-swe-agent-sonnet4", "sweagent-gpt4"), successes=77, false_stops=2),
+    Bar(
+        name="of it, ctf",
+        sources=("intercode-ctf",),
+        successes=21,
+        before=Before(false_stops=0, saved=0.115),
+    ),
+    Bar(
+        name="tool calls",
+        sources=("mini-swe-agent-sonnet4", "sweagent-gpt4"),
+        successes=77,
+        false_stops=2,
+        before=Before(false_stops=2),
+    ),
     Bar(
         name="aider",
         sources=("aider-swebench-lite",),
@@ -49,10 +75,23 @@ BARS = (
         false_stops=3,
         saved=0.38,
         restarts=0.08,
+        before=Before(false_stops=3, saved=0.402, restarts=0.084),
     ),
-    Bar(name="modern gates", sources=("gates-gemini3", "gates-kernel"), successes=249, false_stops=3),
-    Bar(name="mini-gemini3", sources=("mini-gemini3",), successes=197, false_stops=3),
-    Bar(name="autoverus", sources=("autoverus",), successes=17, saved=0.25),
+    Bar(
+        name="modern gates",
+        sources=("gates-gemini3", "gates-kernel"),
+        successes=249,
+        false_stops=3,
+        before=Before(false_stops=8),
+    ),
+    Bar(
+        name="mini-gemini3",
+        sources=("mini-gemini3",),
+        successes=197,
+        false_stops=3,
+        before=Before(false_stops=6),
+    ),
+    Bar(name="autoverus", sources=("autoverus",), successes=17, saved=0.25, before=Before(saved=0.285)),
 )
 
 
@@ -87,20 +126,36 @@ def _row(bar: Bar, runs: Sequence[tuple[str, Played]]) -> bool:
     cut = sum(_left(run) > 0 for run in good)
     low, high = interval(cut, len(good)) or (0.0, 1.0)
     held = bar.false_stops is None or cut <= bar.false_stops
-    most = "none" if bar.false_stops is None else bar.false_stops
-    cells = [f"{cut} of {len(good):,} false stops ({low:.1%} to {high:.1%}, bar {most})"]
-    for name, least, parts in (
-        ("recall@2", bar.recall, [(task, _noticed(run), 1.0) for task, run in bad if run.onset is not None]),
-        ("saved", bar.saved, [(task, _left(run), run.steps) for task, run in bad]),
-        ("with restarts", bar.restarts, [(task, _restarted(run), run.steps) for task, run in bad]),
+    beside = _beside(bar.before.false_stops, bar.false_stops, "d")
+    cells = [f"{cut} of {len(good):,} false stops ({low:.1%} to {high:.1%}{beside})"]
+    for name, least, was, parts in (
+        (
+            "recall@2",
+            bar.recall,
+            bar.before.recall,
+            [(task, _noticed(run), 1.0) for task, run in bad if run.onset is not None],
+        ),
+        ("saved", bar.saved, bar.before.saved, [(task, _left(run), run.steps) for task, run in bad]),
+        (
+            "with restarts",
+            bar.restarts,
+            bar.before.restarts,
+            [(task, _restarted(run), run.steps) for task, run in bad],
+        ),
     ):
-        if least is not None:
+        if least is not None or was is not None:
             share = sum(part for _, part, _ in parts) / sum(whole for _, _, whole in parts)
-            held = held and share >= least
+            held = held and (least is None or share >= least)
             low, high = drawn(parts)
-            cells.append(f"{name} {share:.2%} ({low:.1%} to {high:.1%}, bar {least:.0%})")
+            cells.append(f"{name} {share:.2%} ({low:.1%} to {high:.1%}{_beside(was, least, '.1%')})")
     print(f"  {bar.name:14} {'kept  ' if held else 'MISSED'} {'; '.join(cells)}")
     return held
+
+
+def _beside(was: float | None, bar: float | None, form: str) -> str:
+    """What a figure was and where its bar is."""
+    told = [f", {name} {value:{form}}" for name, value in (("was", was), ("bar", bar)) if value is not None]
+    return "".join(told)
 
 
 def _left(run: Played) -> int:

@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise, product
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from untilgreen.core.detectors.cycle import Cycle, _Found, _turns
 from untilgreen.core.detectors.similar import _MEASURES, Similar, _where_nothing_moved
-from untilgreen.core.scoring.same_outcome import ENOUGH, SHORT, _said, comparable, likeness, same
+from untilgreen.core.scoring.same_outcome import (
+    ENOUGH,
+    SHORT,
+    _said,
+    comparable,
+    likeness,
+    names_failures,
+    same,
+)
 from untilgreen.core.values.fingerprint import marks_alike, similarity
 from untilgreen.core.values.rules import Signal
 from untilgreen.core.values.state import Lap, RunState
@@ -47,8 +55,8 @@ class CycleVariant(Cycle, frozen=True, kw_only=True):
     """How many laps must have told something for "no others so far"."""
     silent: bool = True
     """Whether a lap must have said nothing for it."""
-    margin: bool = True
-    """Whether a run with a score of `near` gets one more lap there."""
+    margin: Literal["unnamed", "always", "never"] = "unnamed"
+    """Whether a run with a score of `near` gets one more lap there: if its failures have no names."""
     turns: bool = True
     """Whether answers that repeat with their outcomes in turns need one round less."""
     outputs: float = 0.0
@@ -60,7 +68,8 @@ class CycleVariant(Cycle, frozen=True, kw_only=True):
         return Cycle._moves_in_turns(self, laps) if self.turns else None
 
     def _never_other(self, laps: Sequence[Lap]) -> _Found | None:
-        more = self.margin and laps[-1].score >= self.near
+        close = laps[-1].score >= self.near
+        more = close and (self.margin == "always" or (self.margin == "unnamed" and not _named(laps[-1])))
         streak = laps[-max(self.repeats - 1, 2) - more :]
         if len(laps) < self.repeats or not _turns(streak, 1, self._alike):
             return None
@@ -89,6 +98,10 @@ class CycleVariant(Cycle, frozen=True, kw_only=True):
 
     def _told(self, one: Lap, other: Lap, fewest: int) -> bool:
         return _once(comparable, one, fewest=fewest) and _once(comparable, other, fewest=fewest)
+
+
+def _named(lap: Lap) -> bool:
+    return _once(names_failures, lap)
 
 
 def _share(one: Lap, other: Lap, overlap: float) -> bool:
@@ -138,14 +151,21 @@ _SETS = {
 }
 """When two sets of failures are the same."""
 
+_MORE: dict[str, Literal["unnamed", "always", "never"]] = {
+    "a lap more": "always",
+    "a lap more without names": "unnamed",
+    "no lap more": "never",
+}
+"""Who gets one more lap near the goal where there were no other failures so far."""
+
 _GRID = {
-    f"{short} chunks, {'a' if margin else 'no'} lap more, {sets}": CycleVariant(
-        short=short, margin=margin, overlap=_SETS[sets][0], contained=_SETS[sets][1]
+    f"{short} chunks, {more}, {sets}": CycleVariant(
+        short=short, margin=_MORE[more], overlap=_SETS[sets][0], contained=_SETS[sets][1]
     )
-    for short, margin, sets in product(SHORTEST, (True, False), _SETS)
+    for short, more, sets in product(SHORTEST, _MORE, _SETS)
 }
 """What is chosen from together: the shortest output, the lap more of "no others so far", and the sets."""
-EAGER_CYCLE = CycleVariant(short=min(SHORTEST), margin=False, silent=False, overlap=0.5, near=1.0)
+EAGER_CYCLE = CycleVariant(short=min(SHORTEST), margin="never", silent=False, overlap=0.5, near=1.0)
 """Says stuck wherever one of CYCLES does, but for those of BY_THEMSELVES: they need not be asked before."""
 EAGER_SIMILAR = SimilarVariant(similarity=0.9, marks=0.0)
 BY_THEMSELVES = frozenset({"outputs of 5 chunks, 3 times", "jaccard"})
@@ -156,7 +176,7 @@ CYCLES: dict[str, Cycle] = {
     "longest_period 2": CycleVariant(longest_period=2),
     "near 1": CycleVariant(near=1.0),
     "outputs of 5 chunks, 3 times": CycleVariant(enough=5),
-    "no others so far: first version": CycleVariant(silent=False, margin=False),
+    "no others so far: first version": CycleVariant(silent=False, margin="never"),
     "no others so far: 3 told laps": CycleVariant(told=3),
     "turns need all rounds": CycleVariant(turns=False),
     "one failure only with its output": CycleVariant(outputs=0.5),
@@ -175,5 +195,8 @@ CHOICES: list[tuple[str, str]] = list(
     product(_GRID, ["punctuation as the replies", "punctuation 0.9", "similarity 0.98", "window 4"])
 )
 """Pairs that the choice out of fold is made from; the rest is measured beside the present form only."""
-SAME_AS_PRESENT = (f"{SHORT} chunks, a lap more, contained sets differ more", "punctuation as the replies")
+SAME_AS_PRESENT = (
+    f"{SHORT} chunks, a lap more without names, contained sets differ more",
+    "punctuation as the replies",
+)
 """The pair that must decide as the product does; every run is checked."""

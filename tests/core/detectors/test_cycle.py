@@ -361,9 +361,14 @@ def test_laps_among_which_one_got_better_are_no_circle(played: str) -> None:
 
 def test_a_run_that_is_close_gets_one_more_lap_where_no_lap_came_out_otherwise() -> None:
     def laps(score: float) -> list[str]:
-        silent = ("", bare(""))
-        told = ((text, red("a", score=score)) for text in (ONE, TWO, THREE))
-        return strengths(silent, *told)
+        told = ((text, bare(FIVE, score=score)) for text in (ONE, TWO, THREE))
+        return strengths(("", bare("")), *told)
 
     assert laps(0.5) == ["-", "-", "stuck", "stuck"]
-    assert laps(0.95)[2] != "stuck"
+    assert laps(0.95) == ["-", "-", "-", "stuck"]
+
+
+def test_failures_that_have_names_need_no_such_lap() -> None:
+    told = ((text, red("a", score=0.95)) for text in (ONE, TWO))
+
+    assert strengths(("", bare("")), *told) == ["-", "-", "stuck"]

@@ -7,7 +7,15 @@ from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from untilgreen.core.scoring.same_outcome import SHORT, comparable, likeness, same, says_nothing, silent
+from untilgreen.core.scoring.same_outcome import (
+    SHORT,
+    comparable,
+    likeness,
+    names_failures,
+    same,
+    says_nothing,
+    silent,
+)
 from untilgreen.core.values.option_checks import FromOne, FromTwo, Share, about, check_options
 from untilgreen.core.values.rules import Signal
 from untilgreen.core.values.state import Lap, RunState
@@ -82,8 +90,12 @@ class Cycle(Struct, frozen=True, kw_only=True):
         return None
 
     def _never_other(self, laps: Laps) -> _Found | None:
-        """Earlier laps had no usable output, and every lap with output failed the same way."""
-        streak = laps[-max(self.repeats - 1, 2) - (laps[-1].score >= self.near) :]
+        """Earlier laps had no usable output, and every lap with output failed the same way.
+
+        Near the goal it takes one more lap, unless the failures have names: words are weaker evidence.
+        """
+        close = laps[-1].score >= self.near and not names_failures(laps[-1])
+        streak = laps[-max(self.repeats - 1, 2) - close :]
         if len(laps) < self.repeats or not _turns(streak, 1, self._alike):
             return None
         told = [lap for lap in laps if comparable(lap)]

@@ -46,6 +46,11 @@ def silent(lap: Lap) -> bool:
     return not any(_named(verdict) or verdict.excerpt.strip() for verdict in _red(lap).values())
 
 
+def names_failures(lap: Lap) -> bool:
+    """Whether a red gate said which things fail, not only that something does."""
+    return any(_named(verdict) for verdict in _red(lap).values())
+
+
 def says_nothing(lap: Lap) -> bool:
     """Whether everything that was printed is what an agent's own tools always print, such as "Wrote file"."""
     red = _red(lap).values()
