@@ -30,7 +30,7 @@ from untilgreen.core.strategies.adaptive import Adaptive, explores
 from untilgreen.engine.wiring.learned import MOST_RUNS, shared_prior
 
 EVERY = 20
-ORDERS = 3
+ORDERS = 6
 SAMPLES = 1000
 EXPLORE = 0.1
 BARS = (0.5, 15 / 20, -0.9)
@@ -56,7 +56,9 @@ def main(arguments: Sequence[str]) -> int:
     for name, stream in sorted(streams.items()):
         played = [play(stream, priors[stream[0].source], worth, order) for order in range(ORDERS)]
         gains[name] = [fmean(each) for each in zip(*(gained for gained, _ in played), strict=True)]
-        print(f"{name[:58]:58} {len(stream):4}  {_words(stream, played[0][1])}  {fmean(gains[name]):+.2f}")
+        low, high = _interval(gains[name])
+        mean = f"{fmean(gains[name]):+.2f} [{low:+.2f}, {high:+.2f}]"
+        print(f"{name[:58]:58} {len(stream):4}  {_words(stream, played[0][1])}  {mean}")
     return _conclusion(gains, worth)
 
 
@@ -83,9 +85,10 @@ def play(
 
 
 def _end(prior: Prior, own: OwnEstimate, run: Recorded, worth: float) -> int:
+    end = min(end_by(prior, own, run.course, 1 / worth), run.detected)
     if explores(f"{run.source}/{run.id}", EXPLORE):
-        return run.detected
-    return min(end_by(prior, own, run.course, 1 / worth), run.detected)
+        return max(end, min(run.course.hybrid, run.detected))
+    return end
 
 
 def _seen(course: Course, end: int) -> Course:

@@ -24,7 +24,7 @@ def test_where_stopping_earlier_is_better_the_numbers_decide() -> None:
     own = learned(PRIOR, [HOPELESS] * 40, 50)
 
     assert own.active
-    assert own.why == "on your last 40 runs it would have been 6.00 laps a run better"
+    assert own.why == "on your last 40 runs it would have been 5.00 laps a run better"
 
 
 def test_where_hybrid_was_better_it_goes_on_deciding() -> None:
@@ -56,7 +56,7 @@ def test_going_on_where_hybrid_stops_is_worth_a_success() -> None:
 
 
 def test_a_run_is_judged_by_what_the_others_taught() -> None:
-    odd = Course(seen=(NEW, OLD, OLD), green=True, hybrid=3)
+    odd = Course(seen=(NEW, OLD, OLD, OLD), green=True, hybrid=4)
 
     assert replayed(PRIOR, [odd] + [HOPELESS] * 29, 50).kept == 0
     assert replayed(PRIOR, [odd], 50).kept == 1
@@ -71,6 +71,12 @@ def test_few_runs_have_no_interval(runs: int, gain: float, interval: None) -> No
     assert (again.gain, again.interval) == (gain, interval)
 
 
-def test_no_run_ends_after_its_first_lap() -> None:
-    assert end_by(PRIOR, OwnEstimate(intercept=-9.0), HOPELESS, 0.02) == 2
+def test_no_run_ends_before_its_third_lap() -> None:
+    assert end_by(PRIOR, OwnEstimate(intercept=-9.0), HOPELESS, 0.02) == 3
     assert end_by(PRIOR, OwnEstimate(intercept=9.0), HOPELESS, 0.02) == 12
+
+
+def test_doubt_ends_no_run_earlier_than_hybrid_and_continues_none_longer() -> None:
+    unsure = OwnEstimate(intercept=-1.0, covariance=(49.0, 0.0, 0.0))
+
+    assert end_by(PRIOR, unsure, HOPELESS, 0.02) == HOPELESS.hybrid

@@ -68,12 +68,12 @@ def test_it_says_its_estimate_in_words() -> None:
 
 def test_the_same_again_lowers_the_estimate_until_it_is_not_worth_a_lap() -> None:
     run = Run(strategy=learned())
-    again(run, 2)
+    again(run, 3)
 
     assert run.ending.outcome is Outcome.EXHAUSTED
     assert run.ending.reason == (
-        "not worth another lap: about 0.7 in 100 that the next lap is green, 0.7 at best (the same reply and "
-        "outcome twice; from 31 runs of yours and the shared prior); worth it from 2 in 100 on"
+        "not worth another lap: about 0.2 in 100 that the next lap is green, 0.2 at best (the same reply and "
+        "outcome 3 times; from 31 runs of yours and the shared prior); worth it from 2 in 100 on"
     )
 
 
@@ -84,9 +84,9 @@ def test_what_is_worth_more_is_tried_longer() -> None:
     assert "the same reply and outcome 3 times" in continued(run.decided).reason
 
 
-def test_the_first_lap_never_ends_a_run() -> None:
+def test_the_first_two_laps_never_end_a_run() -> None:
     run = Run(strategy=learned(worth=1))
-    again(run)
+    again(run, 2)
     assert continued(run.decided).metadata["price"] == 1.0
 
     again(run)
@@ -111,6 +111,34 @@ def test_one_run_in_ten_explores_and_records_that_it_would_have_stopped() -> Non
     assert (
         "it would have stopped here, but this is one of the 100 in 100 runs that continue" in decision.reason
     )
+
+
+def test_a_run_that_explores_ends_where_hybrid_would_end_it() -> None:
+    run = Run(strategy=learned(explore=1.0))
+    again(run, 7)
+    assert continued(run.decided).metadata["would_have_stopped"] is True
+
+    again(run)
+    assert run.ending.outcome is Outcome.EXHAUSTED
+    assert run.ending.reason.startswith("not worth another lap: ")
+
+
+def test_doubt_is_no_reason_to_continue_longer_than_hybrid() -> None:
+    unsure = replace(SURE, covariance=(49.0, 0.0, 0.0))
+    run = Run(strategy=learned(own={"agent": unsure}))
+    again(run, 7)
+    decision = continued(run.decided)
+    assert decision.metadata["chance"] < decision.metadata["price"] < decision.metadata["best"]
+
+    again(run)
+    assert run.ending.outcome is Outcome.EXHAUSTED
+
+
+def test_a_chance_that_is_worth_a_lap_is_tried_longer_than_by_hybrid() -> None:
+    run = Run(strategy=learned(own={"agent": replace(SURE, intercept=7.0)}))
+    again(run, 9)
+
+    assert continued(run.decided).metadata["chance"] > 0.02
 
 
 def test_which_runs_explore_follows_from_their_names() -> None:
@@ -147,7 +175,8 @@ def test_a_worth_in_money_is_compared_with_the_mean_price_of_a_lap() -> None:
     )
     assert decision.metadata["price"] == 0.05
 
-    run.lap(Turn(reply=priced(19.5)), tests=red("a"))
+    for cost in (9.5, 20.0):
+        run.lap(Turn(reply=priced(cost)), tests=red("a"))
     assert "at $10.00 a lap and $10.00 for green, worth it from 100 in 100 on" in run.ending.reason
 
 

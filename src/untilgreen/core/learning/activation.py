@@ -10,14 +10,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from untilgreen.core.learning.course import Course, lessons
-from untilgreen.core.learning.estimate import OwnEstimate, Prior, chance
+from untilgreen.core.learning.estimate import OwnEstimate, Prior, chance, pays
 from untilgreen.core.learning.fitting import fitted
 from untilgreen.core.values.units import several
 
 FEWEST_RUNS = 20
 """How many of your own runs are needed before the estimate may decide."""
-FIRST_STOP = 2
-"""The earliest lap after which a run can end."""
+FIRST_STOP = 3
+"""The earliest lap after which a run can end: after two laps there is only one pair to compare."""
 _PARTS = 5
 """Each fifth of the runs is judged by numbers from the others, so that no run is judged by its own data."""
 _STANDARD_ERRORS = 1.0
@@ -86,7 +86,8 @@ def by_the_others(prior: Prior, courses: Sequence[Course]) -> list[tuple[Course,
 def end_by(prior: Prior, own: OwnEstimate, course: Course, price: float) -> int:
     """The lap after which the estimate ends a run, at most the last."""
     for number in range(FIRST_STOP, course.laps):
-        if chance(own, prior.logit(course.seen[number - 1])).best < price:
+        likely = chance(own, prior.logit(course.seen[number - 1]))
+        if not pays(likely, price, hybrid_stops=number >= course.hybrid):
             return number
     return course.laps
 

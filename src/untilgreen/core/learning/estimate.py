@@ -66,6 +66,15 @@ def chance(own: OwnEstimate, logit: float) -> Chance:
     return Chance(mean=sigmoid(middle), best=sigmoid(middle + UPPER * spread))
 
 
+def pays(likely: Chance, price: float, *, hybrid_stops: bool) -> bool:
+    """Whether another lap is worth its price.
+
+    Only a clear estimate overrules `hybrid`: a run ends earlier if even the upper end is below the price, and
+    continues longer if the mean is not.
+    """
+    return (likely.mean if hybrid_stops else likely.best) >= price
+
+
 def sigmoid(logit: float) -> float:
     """A logit as a chance."""
     return 1 / (1 + exp(-max(-_FARTHEST, min(_FARTHEST, logit))))

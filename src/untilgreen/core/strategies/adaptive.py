@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from untilgreen.core.learning.activation import FEWEST_RUNS, FIRST_STOP
-from untilgreen.core.learning.estimate import Chance, OwnEstimate, Prior, chance
+from untilgreen.core.learning.estimate import Chance, OwnEstimate, Prior, chance, pays
 from untilgreen.core.learning.features import Features, features
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.values.decision import Ask, Continue, Decision, Finish
@@ -39,7 +39,7 @@ class Adaptive(Struct, frozen=True, kw_only=True):
 
     `worth` is what a green run is worth: a number of laps, or an amount of money such as "$20", which is then
     compared with the mean price of a lap. A share of the runs (`explore`) continues where the estimate says
-    stop; otherwise nobody would notice when it is wrong.
+    stop, for as long as `hybrid` would; otherwise nobody would notice when it is wrong.
     """
 
     worth: Annotated[
@@ -75,12 +75,14 @@ class Adaptive(Struct, frozen=True, kw_only=True):
         source = f"{_reasons(seen)}from {several(own.runs, 'run')} of yours and the shared prior"
         said = f"{_in_words(likely)} ({source})"
         known = {"chance": round(likely.mean, 4), "best": round(likely.best, 4), "price": round(price, 4)}
-        if likely.best >= price or len(state.laps) < FIRST_STOP:
+        ended = isinstance(Hybrid().decide(state, signals), Finish)
+        if pays(likely, price, hybrid_stops=ended) or len(state.laps) < FIRST_STOP:
             return Continue(reason=f"{said}; {worth}: one more lap", confidence=0.6, metadata=known)
-        if explores(state.run, self.explore):
+        if not ended and explores(state.run, self.explore):
             return Continue(
                 reason=f"{said}; {worth}: it would have stopped here, but this is one of the "
-                f"{_in_100(self.explore)} in 100 runs that continue, to see whether that is right",
+                f"{_in_100(self.explore)} in 100 runs that continue, as long as hybrid would, to see whether "
+                "that is right",
                 confidence=0.5,
                 metadata={**known, "would_have_stopped": True},
             )
