@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.gates.output.runners import (
     compiled,
+    dotnet,
     javascript,
     javascript_others,
     platforms,
@@ -35,6 +36,7 @@ PROJECTS: Projects = {
     **javascript_others.PROJECTS,
     **compiled.PROJECTS,
     **platforms.PROJECTS,
+    **dotnet.PROJECTS,
     **scripting.PROJECTS,
 }
 

@@ -113,6 +113,19 @@ ROWS: dict[str, tuple[str | None, list[str], int, int]] = {
         0,
         0,
     ),
+    "dotnet-compile": (
+        "dotnet",
+        ["CartTests.cs: CS0103 the name 'itms' does not exist in the current context"],
+        0,
+        0,
+    ),
+    "dotnet-crash": ("dotnet", ["unfinished"], 0, 1),
+    "dotnet-default": ("dotnet", ["Shop.Tests.CartTests.Totals"], 2, 3),
+    "dotnet-exit0": ("dotnet", ["unfinished"], 0, 1),
+    "dotnet-green": ("dotnet", [], 1, 1),
+    "dotnet-none": ("dotnet", ["no-tests"], 0, 0),
+    "dotnet-quiet": ("dotnet", [], 2, 3),
+    "dotnet-verbose": ("dotnet", ["Shop.Tests.CartTests.Totals"], 2, 3),
     "go-compile": (
         "go-test",
         ['bad/bad.go: cannot use "x" (untyped string constant) as int value in return statement'],
@@ -360,6 +373,7 @@ def test_what_a_runner_printed_is_read_as_it_counted(name: str) -> None:
         ("go-panic-json", "panic: assignment to entry in nil map [recovered]"),
         ("maven-configure", "'dependencies.dependency.version' for junit:junit:jar is missing."),
         ("maven-exit0", "The forked VM terminated without properly saying goodbye."),
+        ("dotnet-default", "Expected: 3\nActual:   1"),
         ("swift-crash", "Fatal error: lost"),
         ("swift-default", 'XCTAssertEqual failed: ("1") is not equal to ("3")'),
         ("swift-testing", "Expectation failed: (total([1, 2]) → 1) == 3"),
@@ -402,6 +416,7 @@ kotlinc   -         -         -         -         -         -         -         
 bazel     x         -         x         -         -         -         x         -         x
 maven     x         x         -         x         x         x         x         -         x
 swift     -         -         -         x         x         x         x         -         x
+dotnet    -         x         x         -         -         x         x         -         x
 rspec     x         x         x         -         x         x         x         -         x
 minitest  -         -         x         -         -         x         x         -         x
 phpunit   x         -         x         -         x         x         x         -         x

@@ -61,7 +61,9 @@ TOOLS: Mapping[str, Tool] = {
     "phpunit": Tool("phpunit:read", ("PHPUnit", "Assertions: ", "OK (", "No tests ")),
     "maven": Tool("maven:read", ("[INFO]", "[WARNING]", "[ERROR]", "T E S T S")),
     "gradle": Tool("gradle:read", ("> Task :", "BUILD ", "tests completed", "test completed", "e: ")),
-    "dotnet": Tool("dotnet:read", ("! ", "): error ", "): warning ", "No test ")),
+    "dotnet": Tool(
+        "dotnet:read", ("! ", "): error ", "): warning ", "No test ", "Test Run ", " no test matches ")
+    ),
     "swift": Tool("swift:read", ("Test Case '", " tests, with ", " test, with ", " Test ", "] Testing ")),
     "bazel": Tool("bazel:read", ("Executed ", "INFO: ", "ERROR: Build did NOT")),
     "minitest": Tool("minitest:read", (" assertions, ", "# Running:")),

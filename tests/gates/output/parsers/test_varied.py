@@ -259,4 +259,4 @@ def test_what_was_not_captured_is_said_so() -> None:
     tools = {name.partition("-")[0] for name in FROM_DOCUMENTATION}
 
     assert set(ROWS) > FROM_DOCUMENTATION
-    assert tools - set(PROJECTS) == {"dotnet", "msvc"}
+    assert tools - set(PROJECTS) == {"msvc"}
