@@ -102,7 +102,7 @@ async def test_workers_queues_limits_and_takeovers_are_on_the_page(
     await fleet.limit("narrow", 1)
     await fleet.records.set("limit:narrow", "1")
     held = [await bench.begin(fleet, bench.agent(120), TWO, limit="narrow") for _ in range(2)]
-    nobody = await bench.begin(fleet, bench.agent(0.1), TWO, labels={"arm": ""})
+    nobody = await bench.begin(fleet, bench.agent(0.1), TWO, labels={"riscv": ""})
     driven = await _driven(bench, held)
 
     waits = page.get_by_role("listitem").filter(has=page.locator(f'a[href="#/run/{nobody.id}"]'))
@@ -111,7 +111,7 @@ async def test_workers_queues_limits_and_takeovers_are_on_the_page(
     worker = page.get_by_role("region", name=f"Worker {second.name}-")
     await worker.get_by_text("1 of 8 slots").wait_for()
     await page.get_by_text("1 of 1, 1 waiting").wait_for()
-    await page.get_by_role("region", name="Queues").get_by_role("row", name="arm 1 nobody").wait_for()
+    await page.get_by_role("region", name="Queues").get_by_role("row", name="riscv 1 nobody").wait_for()
     takeovers = page.get_by_role("listitem").filter(has_text=taken.id)
     await takeovers.get_by_text(f"{first.name}-").wait_for()
     await worker.get_by_role("link", name="Do it.").click()
