@@ -41,9 +41,9 @@ def test_another_program_s_poller_has_a_name_at_least() -> None:
 
 async def test_workers_queues_and_who_drives_what(fleet: Fleet, bench: FleetBench) -> None:
     bench.machine("plain")
-    bench.machine("gpu", "--label", "gpu")
-    await bench.ready("plain", "gpu")
-    record = await bench.begin(fleet, bench.agent(30), TWO, labels={"gpu": ""})
+    bench.machine("fpga", "--label", "fpga")
+    await bench.ready("plain", "fpga")
+    record = await bench.begin(fleet, bench.agent(30), TWO, labels={"fpga": ""})
     nobody = await bench.begin(fleet, bench.agent(30), TWO, labels={"arm": ""})
     await bench.driving(record)
 
@@ -55,15 +55,15 @@ async def test_workers_queues_and_who_drives_what(fleet: Fleet, bench: FleetBenc
     found: FleetView = await until(seen)
 
     workers = {each.name.rpartition("-")[0]: each for each in found.workers}
-    plain, gpu = workers["plain"], workers["gpu"]
+    plain, fpga = workers["plain"], workers["fpga"]
     assert (plain.slots, plain.labels, plain.drives) == (8, (), ())
-    assert (gpu.slots, gpu.labels, gpu.drives) == (8, ("gpu",), (record.id,))
+    assert (fpga.slots, fpga.labels, fpga.drives) == (8, ("fpga",), (record.id,))
     queues = {each.name: each for each in found.queues}
-    assert set(queues[queue_of([])].workers) >= {plain.name, gpu.name}
-    assert (queues[queue_of(["gpu"])].workers, queues[queue_of(["gpu"])].waiting) == ((gpu.name,), 0)
+    assert set(queues[queue_of([])].workers) >= {plain.name, fpga.name}
+    assert (queues[queue_of(["fpga"])].workers, queues[queue_of(["fpga"])].waiting) == ((fpga.name,), 0)
     assert (queues[queue_of(["arm"])].workers, queues[queue_of(["arm"])].waiting) == ((), 1)
     driven = {each.run: each for each in found.driven}
-    assert (driven[record.id].worker, driven[record.id].drive, driven[record.id].attempt) == (gpu.name, 1, 1)
+    assert (driven[record.id].worker, driven[record.id].drive, driven[record.id].attempt) == (fpga.name, 1, 1)
     assert driven[record.id].title == "Do it."
     assert nobody.id not in driven
     assert found.resting >= 1
