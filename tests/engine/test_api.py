@@ -171,6 +171,34 @@ async def test_a_handle_shows_progress_and_takes_notes_and_a_stop() -> None:
     assert (handle.folder / "journal.jsonl").exists()
 
 
+async def test_a_handle_shows_how_far_a_run_is_while_it_goes_on() -> None:
+    begun, seen = anyio.Event(), anyio.Event()
+
+    class Watched(Worker):
+        async def work(self, brief: Brief, context: TurnContext) -> Reply:
+            if brief.lap == 2:
+                begun.set()
+                await seen.wait()
+            return await super().work(brief, context)
+
+    limits = Limits(iterations=9, time="1h")
+    async with untilgreen.running(
+        "Count to three.", agent=Watched(), gates={"counted": Counted()}, limits=limits
+    ) as handle:
+        await begun.wait()
+        now, state = handle.progress(), handle.state
+        seen.set()
+        await handle.result()
+
+    assert now.overall.score == pytest.approx(1 / 3)
+    assert now.overall.trend == "improving"
+    assert (now.passed, now.total, now.overall.laps_left) == (0, 1, 2)
+    assert (len(state.laps), state.plan.limits.iterations) == (1, 9)
+    assert (state.outcome, state.plan.limits.time) == (None, 3600)
+    assert state.elapsed > 0
+    assert (handle.progress().passed, len(handle.state.laps)) == (1, 3)
+
+
 async def test_a_question_waits_for_the_answer_of_the_program() -> None:
     asked = anyio.Event()
 

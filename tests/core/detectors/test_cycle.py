@@ -223,6 +223,14 @@ def test_long_outputs_that_are_nearly_the_same_have_to_come_once_more() -> None:
     assert strengths(*laps) == ["-", "-", "-", "nudge", "stuck"]
 
 
+def test_how_alike_outputs_have_to_be_can_be_chosen() -> None:
+    text = words(600)
+    laps = [(f"{ONE} {n}", bare(text.replace(f"wc{'abcde'[n]}y", "another"))) for n in range(5)]
+
+    assert strengths(*laps)[-1] == "stuck"
+    assert strengths(*laps, detector=Cycle(alike=1.0)) == ["-"] * 5
+
+
 def test_outputs_of_answers_that_have_nothing_in_common_are_not_compared_by_likeness() -> None:
     text = words(600)
     said = [words(60, 1000 + 100 * n) for n in range(5)]

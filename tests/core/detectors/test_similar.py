@@ -64,6 +64,19 @@ def test_other_words_are_not(texts: tuple[str, ...]) -> None:
     assert Similar().detect(said(*texts).state) is None
 
 
+@pytest.mark.parametrize(("words", "alike"), [(39, True), (38, False)])
+def test_each_reply_has_to_share_95_percent_of_its_words_with_the_one_before_it(
+    words: int, alike: bool
+) -> None:
+    first = [f"w{chr(97 + number // 26)}{chr(97 + number % 26)}y" for number in range(words)]
+    second = ["another", *first[1:]]
+    third = ["another", "different", *first[2:]]
+
+    signal = Similar(measure="jaccard").detect(said(*map(" ".join, (first, second, third))).state)
+
+    assert (signal is not None and signal.strength == "stuck") is alike
+
+
 def test_two_of_three_are_a_nudge() -> None:
     signal = Similar().detect(said("I failed.", "I tried.", "I tried.").state)
 

@@ -200,13 +200,30 @@ def test_stuck_is_named_before_exhausted_when_both_stand() -> None:
     assert run.ending.metadata == {"signal": "cycle", "limit": "iterations"}
 
 
-def test_a_loop_is_named_before_the_errors_and_after_laps_and_time() -> None:
-    run = Run(detectors=[Cycle()], limits=Limits(iterations=50, cost=3.0))
-    for _ in range(3):
-        run.lap(Turn(reply=priced(1.0)), tests=red("a"))
+class Sees:
+    """A detector that calls every lap a loop, also one whose agent failed."""
 
-    assert run.ending.reason.startswith("cycle in laps 1, 2, 3: ")
-    assert run.ending.reason.endswith("; limit cost: $3.00 of $3.00 spent")
+    def detect(self, state: RunState) -> Signal | None:
+        return Signal(kind="loop", strength="stuck", laps=(1,), evidence="seen")
+
+
+@pytest.mark.parametrize(
+    ("limits", "named"),
+    [
+        (Limits(iterations=1), ["limit iterations", "loop in laps 1"]),
+        (Limits(time=1), ["limit time", "loop in laps 1"]),
+        (Limits(errors=1), ["loop in laps 1", "limit errors"]),
+        (Limits(cost=1), ["loop in laps 1", "limit cost"]),
+        (Limits(tokens=1), ["loop in laps 1", "limit tokens"]),
+    ],
+    ids=["iterations", "time", "errors", "cost", "tokens"],
+)
+def test_a_loop_is_named_before_the_errors_and_after_laps_and_time(limits: Limits, named: list[str]) -> None:
+    run = Run(detectors=[Sees()], limits=limits)
+    run.lap(Turn(seconds=9, reply=priced(2.0, 2, error="crash")), tests=red("a"))
+
+    assert run.ending.outcome is Outcome.STUCK
+    assert [part.partition(":")[0] for part in run.ending.reason.split("; ")] == named
 
 
 def test_a_failed_turn_is_a_lap_and_its_gates_run() -> None:

@@ -71,8 +71,10 @@ def test_the_baseline_is_where_progress_starts() -> None:
         ([0.0, 0.25, 0.5], "improving", 0.25, 2),
         ([0.5, 0.5, 0.5], "stagnant", 0.0, None),
         ([0.5, 0.54], "stagnant", 0.04, 12),
+        ([0.5, 0.56], "improving", 0.06, 8),
         ([0.9, 0.5, 0.1], "regressing", -0.4, None),
         ([0.5, 0.46], "stagnant", -0.04, None),
+        ([0.5, 0.44], "regressing", -0.06, None),
         ([0.0, 0.2, 0.4, 0.6, 0.1], "improving", 0.2, 5),
     ],
 )

@@ -80,7 +80,7 @@ def test_every_decision_has_a_reason_a_confidence_and_metadata(strategy: Strateg
 
 @pytest.mark.parametrize("strategy", [s for s in ALL if not isinstance(s, Manual | Patient)])
 def test_every_strategy_but_manual_answers_a_stuck_signal_with_the_end(strategy: Strategy) -> None:
-    signal = Signal(kind="mine", strength="stuck", laps=(1,), evidence="because")
+    signal = Signal(kind="mine", strength="stuck", laps=(1,), evidence="because", confidence=0.77)
     happened = list(tell("a b", strategy))
     state = next(state for state, event in happened if isinstance(event, Decided))
 
@@ -89,6 +89,7 @@ def test_every_strategy_but_manual_answers_a_stuck_signal_with_the_end(strategy:
     assert isinstance(decision, Finish)
     assert decision.outcome is Outcome.STUCK
     assert decision.reason == "mine in laps 1: because"
+    assert decision.confidence == 0.77
 
 
 def test_a_custom_strategy_ends_a_run_by_its_own_rule() -> None:

@@ -18,6 +18,8 @@ def test_it_stops_after_exactly_so_many_laps(laps: int) -> None:
     assert run.reason == (
         "the only planned lap is used" if laps == 1 else f"all {laps} planned laps are used"
     )
+    assert run.ending is not None
+    assert run.ending.confidence == 1.0
 
 
 def test_three_laps_are_the_default() -> None:

@@ -67,6 +67,7 @@ def test_noise_makes_no_difference(one: str, other: str) -> None:
         ("the cafe is closed", "the face is closed"),
         ("name 'faded' is not defined", "name 'decade' is not defined"),
         ("FAILED tests/test_a.py::test_one", "FAILED tests/test_a.py::test_two"),
+        (f"{'the same words ' * 9}and then a crash", f"{'the same words ' * 9}and then a timeout"),
     ],
 )
 def test_what_is_said_makes_a_difference(one: str, other: str) -> None:

@@ -30,6 +30,18 @@ def test_a_search_is_named_by_what_was_looked_for(text: str, name: str) -> None:
     assert signature(text) == name
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("TypeError: null in auth.ts\n2 tests failing - auth, login", "test-fail:2-auth,login"),
+        ("Fixed auth.ts, but TypeError: null in auth.ts", "error:TypeError-null-auth.ts"),
+        ("Searched for 'null', fixed auth.ts - added null check", "auth.ts:null-check"),
+    ],
+)
+def test_failing_tests_are_named_before_errors_changes_and_searches(text: str, name: str) -> None:
+    assert signature(text) == name
+
+
 def test_of_a_very_long_output_both_ends_are_looked_at() -> None:
     much = "word " * 20_000
 

@@ -18,6 +18,7 @@ from untilgreen.core.exit_codes import exit_code
 from untilgreen.core.loop.fold import fold
 from untilgreen.core.loop.receive import Answer, Cancel, Pause, Resume, Steer, Stop
 from untilgreen.core.values.events import (
+    Answered,
     Attached,
     BriefOffered,
     Cancelled,
@@ -41,6 +42,7 @@ from untilgreen.engine.loop.seat import TERMINAL, UNATTENDED
 from untilgreen.errors import AgentUnavailable, JournalError, PluginFailed, UntilgreenError, WorkspaceNotReady
 from untilgreen.journal.memory import MemoryJournal
 from untilgreen.ports import Activity, CheckContext, TurnContext
+from untilgreen.surfaces.text.event_lines import line as told_line
 from untilgreen.testing.doubles import MARK
 from untilgreen.testing.journals import Crash
 from untilgreen.testing.workspaces import MemoryWorkspace
@@ -488,8 +490,20 @@ async def test_a_strategy_that_raises_ends_the_run_as_crashed_with_its_name() ->
 
     with pytest.raises(PluginFailed, match=r"Raises raised ZeroDivisionError \(.*\) after lap 1: by me"):
         await world.runner().drive()
-    assert isinstance(world.heard[-1], RunFinished)
+    end = world.heard[-1]
+    assert isinstance(end, RunFinished)
+    assert end.outcome == "crashed"
     assert sum(isinstance(event, RunFinished) for event in world.heard) == 1
+
+
+async def test_where_nobody_can_answer_the_default_of_a_stuck_run_happens_and_is_told() -> None:
+    world = await World("a=", Fixed(iterations=9), remedies=("ask",)).start()
+
+    state = await world.runner().drive()
+
+    assert (state.outcome, len(state.laps)) == ("stuck", 3)
+    told = [told_line(event, state) for event in world.heard if isinstance(event, Answered)]
+    assert told == ["answered: end (by default)"]
 
 
 async def test_what_broke_a_run_keeps_its_own_cause_and_is_not_its_own() -> None:
