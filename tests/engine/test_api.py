@@ -141,6 +141,34 @@ async def test_strategy_and_limits_are_those_that_were_given() -> None:
     assert state.laps[0].decision == Continue(reason="patience")
 
 
+class Curious:
+    """Continues, and keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[Any, ...]] = []
+
+    def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+        limits = state.plan.limits
+        laps = [lap.number for lap in state.laps]
+        self.told.append((state.run, laps, limits.iterations, limits.time, state.plan.labels))
+        return Continue(reason="curious")
+
+
+async def test_a_strategy_is_asked_once_after_each_lap_with_all_laps_and_the_runs_own_data() -> None:
+    curious = Curious()
+    state = await untilgreen.run(
+        "Mend it.",
+        agent=Worker(laps=3),
+        gates=[GATE],
+        strategy=curious,
+        limits=Limits(iterations=9, time="1h"),
+        labels={"order": "17"},
+    )
+
+    assert (state.outcome, len(state.laps)) == ("converged", 3)
+    assert curious.told == [(state.run, laps, 9, 3600.0, {"order": "17"}) for laps in ([1], [1, 2])]
+
+
 async def test_the_brief_can_be_rewritten_and_the_claim_is_still_heard() -> None:
     worker = Worker()
 

@@ -18,7 +18,8 @@ from untilgreen.core.detectors.cycle import Cycle
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.values.decision import Continue
-from untilgreen.core.values.model import Outcome, PartSpec
+from untilgreen.core.values.model import Outcome, PartSpec, Plan
+from untilgreen.engine.wiring.objects import objects_of, policy_of
 from untilgreen.errors import ConfigError, UnknownPlugin, UserError
 from untilgreen.plugins.kinds import BUILT_IN, CONTRACTS
 from untilgreen.plugins.registry import Kind, PluginInfo, Plugins, registry, source_of
@@ -728,9 +729,12 @@ def test_only_what_can_make_something_can_be_registered(plugins: Plugins) -> Non
         plugins.register("strategy", "mine", factory)
 
 
-def test_a_process_has_one_registry() -> None:
-    assert importlib.import_module("untilgreen.plugins.registry").registry is registry
-    assert isinstance(registry, Plugins)
+def test_a_process_has_one_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_registered", {})
+    registry.register("strategy", "three", Fixed)
+    plan = Plan(task="t", strategy=PartSpec(name="three", options={"iterations": 2}))
+
+    assert policy_of(plan, objects_of(plan)).strategy == Fixed(iterations=2)
 
 
 # has and list

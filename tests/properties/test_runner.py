@@ -130,7 +130,10 @@ def test_arrivals_at_any_point_are_answered_and_the_run_ends(
 
 
 @settings(max_examples=60)
-@given(st.lists(st.sampled_from(["a!", "b!", "a", "c?"]), min_size=1, max_size=6).map(" ".join), STRATEGIES)
+@given(
+    st.lists(st.sampled_from(["a!", "b!", "a", "c?"]), min_size=1, max_size=6).map(" ".join),
+    st.sampled_from([Fixed(iterations=20), Hybrid(base=20), Ralph(max=20)]),
+)
 def test_lap_and_error_limits_are_never_exceeded(played: str, strategy: Strategy) -> None:
     state, _ = anyio.run(whole, played, strategy, RUNGS)
 

@@ -141,9 +141,13 @@ def test_a_long_list_of_findings_is_cut_and_the_rest_is_counted() -> None:
 
 def test_a_long_message_is_cut_in_the_middle() -> None:
     run = Run()
-    run.lap(tests=Verdict(status="fail", findings=(Finding(id="a", message="x" * 5000),)))
+    message = f"assert {'x' * 5000} == 17"
+    run.lap(tests=Verdict(status="fail", findings=(Finding(id="a", message=message),)))
 
-    assert len(section(brief_of(run), "What still fails")) < LONGEST_MESSAGE + 100
+    shown = section(brief_of(run), "What still fails")
+    assert len(shown) < LONGEST_MESSAGE + 100
+    assert "- a: assert xxx" in shown
+    assert shown.endswith("x == 17")
 
 
 @pytest.mark.parametrize("gates", [1, 2, 7])

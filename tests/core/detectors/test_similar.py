@@ -47,6 +47,16 @@ def test_nearly_the_same_words_are_the_same() -> None:
     assert Similar().detect(said(text, text + " again", text + " and again").state) is not None
 
 
+@pytest.mark.parametrize(("count", "alike"), [(40, True), (38, False)], ids=["39 of 41", "37 of 39"])
+def test_replies_are_similar_from_95_percent_on(count: int, alike: bool) -> None:
+    text = [one + other for one in "bdfgklm" for other in ("ab", "ed", "if", "og", "uk", "al")][:count]
+    replies = [" ".join([*text[:-1], last]) for last in ("north", "south", "north")]
+
+    signal = Similar(measure="jaccard").detect(said(*replies).state)
+
+    assert (signal is not None) is alike
+
+
 def test_words_that_differ_in_numbers_only_are_the_same() -> None:
     assert Similar().detect(said("Attempt 1 at it", "Attempt 2 at it", "Attempt 30 at it").state) is not None
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.core.helpers import BROKEN, PASS, SKIP, Run, Turn, gate, red
 from untilgreen.core.scoring.measure import is_green, judged, lacks_only_the_claim
-from untilgreen.core.values.model import Plan, Promise, Verdict
+from untilgreen.core.values.model import Outcome, Plan, Promise, Verdict
 
 DONE = Promise(text="DONE")
 TWO = (gate("tests"), gate("lint"))
@@ -37,6 +37,16 @@ def test_a_missing_verdict_is_no_pass() -> None:
     assert not is_green(plan, {"lint": PASS})
     assert not is_green(plan, {"lint": PASS, "tests": SKIP})
     assert is_green(plan, {"lint": PASS, "tests": PASS})
+
+
+def test_a_lap_is_green_where_every_required_gate_ran_and_passed() -> None:
+    run = Run(*STAGES)
+    run.lap(lint=red("x"))
+    run.lap(lint=PASS, tests=red("a"))
+    run.lap(lint=PASS, tests=PASS)
+
+    assert [lap.green for lap in run.state.laps] == [False, False, True]
+    assert run.ending.outcome is Outcome.CONVERGED
 
 
 def test_a_gate_that_is_not_required_keeps_nothing_from_being_green() -> None:

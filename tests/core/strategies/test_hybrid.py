@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.core.helpers import Run, continued, red
+from tests.core.helpers import Run, Turn, continued, red
 from untilgreen.core.strategies.hybrid import Hybrid
-from untilgreen.core.values.model import Outcome
+from untilgreen.core.values.decision import Continue
+from untilgreen.core.values.model import Outcome, Reply
 from untilgreen.errors import ConfigError
 from untilgreen.testing import story
 from untilgreen.testing.laws import strategy_laws
@@ -64,6 +65,18 @@ def test_a_gain_below_the_threshold_earns_nothing() -> None:
     assert run.ending.outcome is Outcome.EXHAUSTED
     assert run.ending.confidence == 0.7
     assert run.ending.reason == "all 2 base laps are used, and lap 2 earned no bonus lap"
+
+
+@pytest.mark.parametrize(("score", "earned"), [(0.3, False), (0.6, True)])
+def test_of_a_turn_that_failed_only_the_gates_say_whether_it_earned_a_bonus_lap(
+    score: float, earned: bool
+) -> None:
+    run = Run(strategy=Hybrid(base=2, bonus=1))
+    run.lap(tests=red("a", score=0.3))
+    run.lap(Turn(reply=Reply(error="crash")), tests=red("a", score=score))
+
+    assert isinstance(run.decided.decision, Continue) is earned
+    assert run.decided.decision.metadata["gain"] == pytest.approx(score - 0.3)
 
 
 def test_a_base_lap_is_sure_of_itself() -> None:

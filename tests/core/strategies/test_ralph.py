@@ -76,6 +76,13 @@ def test_it_has_its_own_ceiling() -> None:
     assert (run.outcome, run.reason) == ("exhausted", "all 3 laps are used")
 
 
+def test_it_runs_from_one_lap_to_twenty_by_default() -> None:
+    run = story("a b", Ralph(), detectors=(), limits=Limits(iterations=30))
+
+    assert (len(run.laps), run.reason) == (20, "all 20 laps are used")
+    assert len(story("-*", Ralph()).laps) == 1
+
+
 def test_a_claim_before_its_lap_is_recorded_and_ignored() -> None:
     run = story("-*", Ralph(min=4))
 

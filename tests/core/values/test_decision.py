@@ -1,5 +1,7 @@
 """Decisions are values that survive the journal."""
 
+from typing import Any
+
 import pytest
 from msgspec import json
 
@@ -22,6 +24,20 @@ from untilgreen.core.values.model import Outcome
 )
 def test_a_decision_survives_the_journal(decision: Decision) -> None:
     assert json.decode(json.encode(decision), type=Decision) == decision
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "foreign"),
+    [
+        (Continue, {"reason": "on"}, {"outcome": Outcome.STUCK}),
+        (Finish, {"outcome": Outcome.STUCK, "reason": "circles"}, {"hint": "try again"}),
+        (Ask, {"question": "Go on?", "choices": ("yes",), "default": "yes"}, {"outcome": Outcome.STUCK}),
+    ],
+)
+def test_no_decision_can_say_two_things(kind: Any, given: dict[str, Any], foreign: dict[str, Any]) -> None:
+    assert kind(**given)
+    with pytest.raises(TypeError, match="Unexpected keyword argument"):
+        kind(**given, **foreign)
 
 
 def test_a_decision_is_sure_and_says_nothing_more_unless_it_does() -> None:

@@ -181,6 +181,15 @@ def test_different_texts_are_not_alike() -> None:
     assert likeness < 0.05
 
 
+def test_the_same_words_in_another_order_are_not_alike() -> None:
+    text = words(600)
+
+    likeness = similarity(sketch(" ".join(text)), sketch(" ".join(reversed(text))))
+
+    assert likeness is not None
+    assert likeness < 0.5
+
+
 def test_moving_a_paragraph_changes_little() -> None:
     text = words(900)
     moved = [*text[300:], *text[:300]]

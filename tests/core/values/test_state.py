@@ -49,6 +49,17 @@ def test_a_lap_knows_how_long_it_took() -> None:
     assert 30 < run.last.duration < 40
 
 
+def test_no_field_of_a_state_its_plan_or_its_laps_can_be_set() -> None:
+    run = Run()
+    run.lap(tests=red("a"))
+
+    fields = ((run.state, "elapsed"), (run.state, "laps"), (run.state.plan, "task"), (run.last, "score"))
+    for value, name in fields:
+        with pytest.raises(AttributeError, match="immutable"):
+            setattr(value, name, None)
+    assert isinstance(run.state.laps, tuple)
+
+
 def test_a_lap_moved_when_its_tree_is_another_than_before() -> None:
     run = Run()
     run.lap(Turn(tree="tree-0"), tests=red("a"))

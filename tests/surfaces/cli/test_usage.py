@@ -292,8 +292,12 @@ def test_max_iterations_is_the_limit_and_the_ceiling_of_the_strategy(cli: Cli) -
     ]
 
     assert [plan["limits"]["iterations"] for plan in plans] == [1, 1, 1]
-    options = [plan["strategy"]["options"] for plan in plans]
-    assert options == [{"base": 1, "bonus": 0}, {"iterations": 1}, {"max": 1}]
+    strategies = [plan["strategy"] for plan in plans]
+    assert [(each["name"], each["origin"], each["options"]) for each in strategies] == [
+        ("hybrid", "built-in", {"base": 1, "bonus": 0}),
+        ("fixed", "built-in", {"iterations": 1}),
+        ("ralph", "built-in", {"max": 1}),
+    ]
 
 
 def test_set_reaches_any_key_and_leaves_the_others(cli: Cli) -> None:

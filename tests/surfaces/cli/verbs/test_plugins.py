@@ -85,15 +85,17 @@ def test_a_strategy_that_raises_ends_the_run_with_70_and_is_named(cli: Cli) -> N
 
 
 def test_a_plugin_that_is_not_there_is_refused_before_anything_starts(cli: Cli, said: Say) -> None:
-    write(cli.place, {"rules.py": BAD, "broken.py": "def (\n"})
+    write(cli.place, {"rules.py": BAD, "broken.py": "def (\n", "empty.py": "class Bad: pass\n"})
     run = ("run", "Mend it.", "--agent", "cmd:true", "--gate", "false", "--strategy")
+    names = ("./rules.py:Bda", "./absent.py:Bad", "./broken.py:Bad", "./empty.py:Bad")
 
-    answers = {name: said(*run, name) for name in ("./rules.py:Bda", "./absent.py:Bad", "./broken.py:Bad")}
+    answers = {name: said(*run, name) for name in names}
 
     assert {done.code for done in answers.values()} == {2}
     assert "Did you mean 'Bad'?" in answers["./rules.py:Bda"].err
     assert "absent.py" in answers["./absent.py:Bad"].err
     assert "broken.py" in answers["./broken.py:Bad"].err
+    assert "makes a 'Bad' without the method 'decide'" in answers["./empty.py:Bad"].err
     assert not any("Traceback" in done.err for done in answers.values())
     assert cli.ids == []
 
