@@ -17,6 +17,7 @@ def test_a_loop_is_started_looked_at_and_cancelled(tmp_path: Path) -> None:
         agent="claude",
         max_iterations=50,
         completion_promise="REFACTORED",
+        description="the database layer",
         gates={"tests": "false"},
         directory=project,
         state_dir=state,
@@ -25,7 +26,9 @@ def test_a_loop_is_started_looked_at_and_cancelled(tmp_path: Path) -> None:
 
     found = session.state("id-1", state_dir=state)
     assert found is not None
-    assert (found.iteration, found.max_iterations, found.completion_promise) == (1, 50, "REFACTORED")
+    assert (found.active, found.iteration, found.max_iterations) == (True, 1, 50)
+    assert (found.completion_promise, found.prompt) == ("REFACTORED", "Refactor it")
+    assert (found.session_id, found.description) == ("id-1", "the database layer")
     assert (session.is_active("id-1", state_dir=state), session.is_active("id-2", state_dir=state)) == (
         True,
         False,

@@ -34,6 +34,15 @@ def test_a_rate_limit_pauses_the_loop_until_the_provider_says(opencode: Session)
     assert [event.cause for event in opencode.events("Paused")] == ["rate_limited"]
 
 
+def test_while_a_loop_is_paused_by_its_provider_an_idle_session_is_sent_nothing(opencode: Session) -> None:
+    opencode.hook("error", failed(opencode, statusCode=429, responseHeaders={"retry-after": "40"}))
+    idle = {"sessionID": opencode.id, "cwd": str(opencode.place), "text": "hm"}
+
+    assert opencode.hook("idle", {**idle, "timestamp": int(time.time() * 1000)}).out == ""
+    assert len(opencode.events("BriefOffered")) == 1
+    assert "ITERATION 1/" in opencode.prompt("/untilgreen go").said["brief"]
+
+
 def test_a_lost_network_pauses_the_loop_and_go_offers_the_lap_again(opencode: Session) -> None:
     answer = opencode.hook("error", failed(opencode, message="fetch failed: ECONNRESET"))
     assert "is paused: network" in answer.said["toast"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from datetime import datetime
+
 import pytest
 
 from tests.surfaces.hook.helpers import DONE, Session
@@ -86,7 +89,19 @@ def test_ralph_starts_a_loop_and_hands_its_brief_to_the_model(session: Session) 
         "completion_promise": "ALL_FIXED",
     }
     assert (state["prompt"], state["session_id"], state["description"]) == ("make it ok", session.id, "now")
-    assert state["started_at"] <= state["last_iteration_at"]
+
+
+def test_the_state_says_when_the_loop_and_its_last_lap_began(session: Session) -> None:
+    session.prompt("/ralph make it ok")
+    began = session.state()["started_at"]
+    time.sleep(1.1)  # the state tells whole seconds
+    session.stop(active=False)
+
+    state = session.state()
+    (started,), offered = session.events("RunStarted"), session.events("BriefOffered")
+    assert datetime.fromisoformat(began).timestamp() == int(started.at)
+    assert datetime.fromisoformat(state["last_iteration_at"]).timestamp() == int(offered[-1].at)
+    assert began == state["started_at"] < state["last_iteration_at"]
 
 
 def test_a_start_that_fails_does_not_hand_the_task_to_the_model(session: Session) -> None:

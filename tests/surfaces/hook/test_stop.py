@@ -73,6 +73,8 @@ def test_a_session_can_only_cancel_its_own_loop(session: Session) -> None:
     refused = session.call("session", "cancel", "--session", "someone-else")
     assert (refused.code, session.state()["active"]) == (1, True)
     assert "No loop is active in session 'someone-else'" in refused.err
+    typed = session.other("someone-else").prompt("/cancel-ralph")
+    assert (typed.said["reason"], session.state()["active"]) == ("no loop is active in this session.", True)
     ended = session.call("session", "cancel", "--session", session.id)
     assert ended.code == 0
     assert ended.out.startswith("loop cancelled after 0 laps")
@@ -218,6 +220,13 @@ def test_the_promise_counts_only_in_the_agents_last_words(session: Session) -> N
     assert "complete" in session.stop(f"Here:\n{DONE}").toast
 
 
+def test_a_promise_of_ones_own_ends_the_loop_and_another_one_does_not(session: Session) -> None:
+    session.start("make it ok", "--completion-promise=ALL_FIXED")
+
+    assert "ITERATION 2/" in session.stop(f"Here:\n{DONE}", active=False).brief
+    assert "complete after 2 laps" in session.stop("Here:\n<promise>ALL_FIXED</promise>").toast
+
+
 def test_a_deleted_session_clears_its_run(session: Session) -> None:
     session.start("make it ok", *OK_GATE)
     session.agent = "opencode"
@@ -252,6 +261,19 @@ def test_an_error_uses_no_lap(session: Session) -> None:
     assert "you took over" in aborted.said["toast"]
     (failed,) = session.events("TurnEnded")
     assert (failed.reply.error, failed.reply.detail) == ("rate_limited", "APIError: overloaded")
+
+
+def test_an_abort_pauses_the_loop_until_go_or_cancel(session: Session) -> None:
+    session.start("make it ok", *OK_GATE)
+    session.agent = "opencode"
+    abort = {"sessionID": session.id, "error": {"name": "MessageAbortedError"}}
+
+    assert "is paused: you took over" in session.hook("error", abort).said["toast"]
+    assert session.state()["active"] is True
+    assert "ITERATION 1/20" in session.prompt("/untilgreen go").said["brief"]
+    session.hook("error", abort)
+    assert "loop cancelled after 0 laps" in session.prompt("/cancel-ralph").out
+    assert session.notes() == []
 
 
 def test_a_run_can_be_taken_out_of_its_session_and_back(session: Session) -> None:

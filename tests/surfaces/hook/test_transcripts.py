@@ -47,6 +47,15 @@ def test_a_name_that_no_file_can_have_is_no_trouble() -> None:
     assert last_words(Path("a\0b")) == "as told"
 
 
+def test_a_transcript_that_is_missing_is_no_completion(session: Session) -> None:
+    session.start("look at it", "--gate", "ok=true")
+    payload = session.payload(active=False, transcript_path=str(session.place.parent / "missing.jsonl"))
+    del payload["last_assistant_message"]
+
+    assert "ITERATION 2/" in session.hook("stop", payload).brief
+    assert [event.claim for event in session.events("TurnEnded")] == [False]
+
+
 def test_an_old_claude_that_names_only_its_transcript_is_heard_there(session: Session) -> None:
     transcript = session.place.parent / "claude.jsonl"
     session.start("look at it", "--gate", "ok=true")

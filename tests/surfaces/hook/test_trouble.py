@@ -81,6 +81,7 @@ def test_a_disk_that_takes_nothing_more_lets_the_session_stop_and_nothing_is_los
     answer = Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
     assert (answer.code, answer.brief) == (0, "")
     assert answer.toast.startswith("untilgreen: the session may stop, because its loop can't continue")
+    assert "File too large" in answer.toast
     assert session.journal.read_bytes() == before
     assert "ITERATION 3/" in session.stop().brief
 
