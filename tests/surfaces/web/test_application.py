@@ -230,7 +230,7 @@ async def test_a_damaged_journal_is_listed_and_refused_with_the_reason(
     path.write_text(path.read_text().replace("converged", "accepted"))
 
     (row,) = (await client.get("/api/v1/runs")).json()["runs"]
-    assert row["status"] == "damaged"
+    assert (row["status"], row["cost"], row["tokens"]) == ("damaged", None, None)
     assert (await client.get(f"/api/v1/runs/{green}")).status_code == 409
 
 

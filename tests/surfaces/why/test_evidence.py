@@ -149,6 +149,20 @@ def test_a_cost_limit_is_doubled_as_money() -> None:
     assert told.ways[0].command == "untilgreen fork r1 --max-cost '$2.00'"
 
 
+def test_what_is_used_of_a_limit_is_unknown_where_no_turn_told_it() -> None:
+    limits = Limits(iterations=2, cost="$5", tokens=1000, unknown_cost="ignore")
+    silent, told = Run(limits=limits), Run(limits=limits)
+    silent.lap(tests=red("a"))
+    told.lap(Turn(reply=priced(0.5, 7)), tests=red("a"))
+
+    def used(run: Run) -> dict[str, str]:
+        return {each.limit: each.used for each in reasons(run.state).limits}
+
+    assert (used(silent)["cost"], used(silent)["tokens"]) == ("unknown", "unknown")
+    assert (used(told)["cost"], used(told)["tokens"]) == ("$0.50", "7")
+    assert "  cost: unknown of $5.00" in words(reasons(silent.state), width=90)
+
+
 def test_a_waiting_run_names_a_command_for_each_answer() -> None:
     run = Run(gate("tests"), strategy=Manual(), answers=True)
     run.lap(tests=red("a"))

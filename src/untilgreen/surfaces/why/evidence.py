@@ -178,14 +178,19 @@ def _ever(state: RunState) -> set[str]:
 def _limits(state: RunState) -> list[LimitUsed]:
     limits, spent = state.plan.limits, state.spent
     rows = [
-        ("iterations", float(len(state.laps)), state.plan.most_laps, "{:.0f}".format),
+        ("iterations", len(state.laps), state.plan.most_laps, "{:.0f}".format),
         ("time", state.elapsed, limits.time, show_duration),
-        ("errors", float(state.errors), limits.errors, "{:.0f}".format),
-        ("cost", spent.cost or 0.0, limits.cost, "${:.2f}".format),
-        ("tokens", float(spent.tokens or 0), limits.tokens, "{:,.0f}".format),
+        ("errors", state.errors, limits.errors, "{:.0f}".format),
+        ("cost", spent.cost, limits.cost, "${:.2f}".format),
+        ("tokens", spent.tokens, limits.tokens, "{:,.0f}".format),
     ]
     return [
-        LimitUsed(limit=name, used=show(used), most=show(ceiling(most)), share=used / ceiling(most))
+        LimitUsed(
+            limit=name,
+            used="unknown" if used is None else show(used),
+            most=show(ceiling(most)),
+            share=(used or 0.0) / ceiling(most),
+        )
         for name, used, most, show in rows
         if most is not None
     ]
