@@ -247,6 +247,11 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result as a commit, where the run had its own worktree."""
 
     @property
+    def open_question(self) -> Ask | None:
+        """What it asks and nobody has answered yet."""
+        return self.asked if self.answer is None else None
+
+    @property
     def baseline_and_laps(self) -> tuple[Lap, ...]:
         """The look at the untouched files, if there was one, and every lap that is over."""
         return (self.baseline, *self.laps) if self.baseline else self.laps

@@ -127,6 +127,7 @@ def row_of(state: RunState) -> RunRow:
     from untilgreen.engine.store.reading import status  # noqa: PLC0415 - the same
 
     limits, last, gate = state.plan.limits, state.last, undecided(state)
+    asked = state.open_question
     return RunRow(
         status=status(state),
         outcome=state.outcome and state.outcome.value,
@@ -140,7 +141,11 @@ def row_of(state: RunState) -> RunRow:
         agent=state.agent,
         strategy=state.plan.strategy.name,
         started=state.started,
-        question=state.asked.question if state.asked else f"Approve {gate.name}?" if gate else "",
+        question=asked.question
+        if (asked := state.open_question)
+        else f"Approve {gate.name}?"
+        if gate
+        else "",
         question_id=question_id(state),
         most_laps=_limit(state.plan.most_laps),
         most_cost=_limit(limits.cost),

@@ -54,7 +54,7 @@ def status(state: RunState, *, driven: bool = False) -> str:
         return "ending"
     if state.halted is not None:
         return "halted"
-    if state.asked is not None or undecided(state) is not None:
+    if state.open_question is not None or undecided(state) is not None:
         return "waiting"
     if state.pause is not None:
         return "paused"

@@ -110,7 +110,7 @@ class Prompt:
             self._notify(update)
         if isinstance(event, SnapshotTaken) and event.phase == "turn":
             self._worked.send_nowait(state)
-        asked = state.asked if state.answer is None else None
+        asked = state.open_question
         if asked is not self._asked:
             self._asked = asked
             self._asking.cancel()  # it was answered elsewhere, or its time was up

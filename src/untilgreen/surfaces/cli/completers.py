@@ -32,7 +32,7 @@ def answers(context: CompletionContext) -> Candidates:
 
     run = _store(context).find(_typed(context, "run") or "@last", _start(context))
     state = run.read().state
-    choices = state.asked.choices if state.asked else ()
+    choices = state.open_question.choices if state.open_question else ()
     gate = undecided(state)
     approval = ("approve", "reject") if gate is not None else ()
     about = gate.name if gate is not None else ""

@@ -350,7 +350,7 @@ def _watch(client: Client, run: str, server: str, *, json: bool) -> int:
                 out_json(line)
             elif words := words_of(line.event, state, ascii_only=ascii_only()):
                 out(words)
-            if state.asked is not None and state.outcome is None:
+            if state.open_question is not None and state.outcome is None:
                 break  # it waits for a person, and may for a long time
     except KeyboardInterrupt:
         tell(f"The run continues. Watch it again: untilgreen follow {run}{_flags(server)}")

@@ -40,7 +40,7 @@ def form(state: RunState) -> types.ElicitRequestFormParams | None:
 
     Approvals are left out: they need a name that somebody vouches for.
     """
-    if state.asked is None or state.outcome is not None:
+    if state.open_question is None or state.outcome is not None:
         return None
     choices = [each for each in choices_of(state) if each not in NEEDS_MORE]
     if not choices:

@@ -254,4 +254,4 @@ def status_line(state: RunState) -> RunStatus:
 
 
 def _question(state: RunState) -> str:
-    return state.asked.question if state.asked is not None and state.answer is None else ""
+    return state.open_question.question if state.open_question else ""

@@ -33,14 +33,14 @@ NEEDS_MORE = frozenset({ROLLBACK, SWITCH, "allow"})
 def choices_of(state: RunState) -> tuple[str, ...]:
     """What can be answered now; nothing if nothing is asked."""
     if state.asked is not None:
-        return state.asked.choices if state.answer is None else ()
+        return state.open_question.choices if state.open_question else ()
     return (APPROVE, REJECT) if undecided(state) is not None else ()
 
 
 def question_of(state: RunState) -> str:
     """What is asked now, in full; empty if nothing is."""
     if state.asked is not None:
-        return state.asked.question if state.answer is None else ""
+        return state.open_question.question if state.open_question else ""
     gate = undecided(state)
     if gate is None:
         return ""

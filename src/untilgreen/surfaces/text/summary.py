@@ -60,7 +60,7 @@ def as_json(state: RunState, head: str = "", *, driven: bool = False) -> Result:
         verdicts=state.last.verdicts if state.last else {},
         baseline=health_by_gate(state.plan, state.baseline.verdicts) if state.baseline else {},
         flaky=flakes(state),
-        question=state.asked,
+        question=state.open_question,
         laps=len(state.laps),
         progress=progress(state),
         history=[lap_view(lap) for lap in state.laps],
@@ -116,8 +116,8 @@ def why(state: RunState, *, driven: bool = False) -> str:
         return ending_reason(state)
     if state.halted is not None:
         return state.halted.detail or state.halted.cause
-    if state.asked is not None:
-        return state.asked.question.partition("\n")[0]
+    if state.open_question is not None:
+        return state.open_question.question.partition("\n")[0]
     if (gate := undecided(state)) is not None:
         people = ", ".join(map(str, gate.options.get("people", ()))) or "someone"
         return f"gate {gate.name!r} waits for {people} to approve"
@@ -172,7 +172,7 @@ def _how_to_go_on(state: RunState, flags: str, *, seen: bool, driven: bool) -> l
     if state.outcome is None:
         if undecided(state) is not None:
             return [f"Answer with: untilgreen answer {state.run} approve{flags}  (approve | reject)", go_on]
-        return [how_to_answer(state, flags), go_on] if state.asked is not None else [go_on]
+        return [how_to_answer(state, flags), go_on] if state.open_question else [go_on]
     verb = "show" if state.outcome.good and not seen else "why"
     return [
         f"Next: untilgreen {verb} {state.run}{flags}",

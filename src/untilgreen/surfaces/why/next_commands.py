@@ -81,8 +81,8 @@ def ways(state: RunState, flags: str, *, driven: bool = False) -> tuple[Way, ...
     )
     if undecided(state) is not None:
         return (*(_answer(state, each, flags) for each in (APPROVE, REJECT)), resume)
-    if state.asked is not None:
-        return (*(_answer(state, each, flags) for each in state.asked.choices), resume)
+    if state.open_question is not None:
+        return (*(_answer(state, each, flags) for each in state.open_question.choices), resume)
     end = Way(what="end it", command=f"untilgreen cancel {run}")
     if state.halted is not None:
         look = f"untilgreen doctor --agent {shlex.quote(state.agent)}"

@@ -325,6 +325,19 @@ def test_steer_and_answer_mean_the_last_run_where_none_is_named(cli: Cli, said: 
     )
 
 
+def test_a_run_that_was_answered_waits_for_nobody_and_is_resumed(cli: Cli, said: Say) -> None:
+    run = left_open(cli)
+    asks = said("list").out
+    assert said("answer", "continue").code == 0
+
+    shown, listed, why = said("show", run).out, said("list").out, said("why", run).out
+
+    assert ("waiting" in asks, "waiting" in listed) == (True, False)
+    assert "untilgreen answer" not in shown + why
+    assert f"untilgreen resume {run}" in shown
+    assert f"untilgreen resume {run}" in why
+
+
 def test_an_answer_with_an_argument_means_the_last_run_too(cli: Cli, said: Say) -> None:
     run = left_open(cli)
 

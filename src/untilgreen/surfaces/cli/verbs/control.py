@@ -120,7 +120,7 @@ def _unanswered(state: RunState, flags: str) -> str:
 
 def _choices(place: Place) -> set[str]:
     """What the last run can be answered with."""
-    asked = place.find(LAST).read().state.asked
+    asked = place.find(LAST).read().state.open_question
     return {*(asked.choices if asked else ()), APPROVE, REJECT, ALLOW}
 
 

@@ -109,7 +109,7 @@ async def show_run(call: Call) -> values.RunView:
 
 def _now(run: KnownRun) -> str:
     step = next_step(run.state)
-    if step is not None and not run.running and run.state.asked is None:
+    if step is not None and not run.running and run.state.open_question is None:
         if run.folder is not None:
             return "interrupted: no process is driving this run"
         if not isinstance(step, Wait | AwaitResume):
