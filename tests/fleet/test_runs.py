@@ -136,26 +136,6 @@ async def test_a_worker_without_the_agent_or_the_secret_never_takes_the_run(
     rich.die()
 
 
-async def test_temporal_learns_neither_the_task_nor_a_command_nor_a_secret(
-    fleet: Fleet, bench: FleetBench
-) -> None:
-    secret = "sk-ant-" + "z" * 40
-    gate = 'echo "${RARE_TOKEN}"; test -s lines'
-    record = await bench.begin(fleet, bench.agent(0.1), gate)
-    machine = bench.switched_off("telling")
-    machine.variables.update(RARE_TOKEN=secret)
-    machine.start()
-    await over(record)
-    machine.die()
-
-    history = await fleet.client.get_workflow_handle(record.id).fetch_history()
-    told = b"".join(event.SerializeToString() for event in history.events)
-    plan = (await record.load()).state.plan
-    assert record.id.encode() in told
-    words = (plan.task, plan.title, gate, bench.agent(0.1), str(bench.remote), secret)
-    assert [word for word in words if word.encode() in told] == []
-
-
 async def test_a_paused_run_has_no_process_and_goes_on_when_resumed(fleet: Fleet, bench: FleetBench) -> None:
     machine, *_ = await bench.ready("one")
     record = await bench.begin(fleet, bench.agent(), THREE)

@@ -67,12 +67,17 @@ class RunWorkflow:
             self._order = replace(order, generation=int(workflow.info().start_time.timestamp() * 1000))
         while True:
             seen = self._knocks
-            self._rest = await self._drive()
+            try:
+                self._rest = await self._drive()
+            except asyncio.CancelledError:  # in the moment in which the drive ended
+                if not self._cancelled_meanwhile():
+                    raise
+                self._rest = Rest(kind="left")
             self._order = replace(self._order, failures=self._rest.failures)
             self._show()
             if self._rest.kind == "over":
                 return self._rest
-            if self._rest.kind != "left":
+            if self._rest.kind != "left" and not self._cancelled_meanwhile():
                 await self._sleep(seen)
             if workflow.info().is_continue_as_new_suggested():
                 await workflow.wait_condition(workflow.all_handlers_finished)
@@ -124,6 +129,15 @@ class RunWorkflow:
             if not workflow.patched("cancel-at-rest"):
                 raise
             self._order = replace(self._order, cancel=True)
+
+    def _cancelled_meanwhile(self) -> bool:
+        """Whether a cancel came while a drive was about to rest, so that no driver heard of it."""
+        if self._order.cancel or workflow.cancellation_reason() is None:
+            return False
+        if not workflow.patched("cancel-before-rest"):
+            return False
+        self._order = replace(self._order, cancel=True)
+        return True
 
     async def _permit(self) -> None:
         if not self._order.limit:
