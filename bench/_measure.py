@@ -64,13 +64,6 @@ def cost(
     return taken
 
 
-def each_lap(measure: Callable[[int], Cost], short: int, long: int, number: int = 0) -> Cost:
-    """The cost of one lap: a long run less a short one; which of them goes first changes with the round."""
-    taken = {laps: measure(laps) for laps in ((short, long) if number % 2 else (long, short))}
-    between = long - short
-    return Cost(*((taken[long][part] - taken[short][part]) / between for part in range(2)))
-
-
 def interleaved(measures: Mapping[str, Callable[[int], Cost]], rounds: int = ROUNDS) -> dict[str, Cost]:
     """The least cost of each, in rounds in which all take their turn; each is told the round's number."""
     best = dict.fromkeys(measures, ENDLESS)
@@ -78,6 +71,24 @@ def interleaved(measures: Mapping[str, Callable[[int], Cost]], rounds: int = ROU
         for name, measure in measures.items():
             best[name] = least(best[name], measure(number))
     return best
+
+
+def each_lap(
+    measures: Mapping[str, Callable[[int], Cost]], short: int, long: int, rounds: int = ROUNDS
+) -> dict[str, Cost]:
+    """The cost of one lap of each, which is told how many to do: its least long run less its least short one.
+
+    Not the least difference: a short run that something else made slow would make a lap look cheap.
+    """
+    best = {(name, laps): ENDLESS for name in measures for laps in (long, short)}
+    for _ in range(rounds):
+        for (name, laps), so_far in best.items():
+            best[name, laps] = least(so_far, measures[name](laps))
+    return {name: _less(best[name, long], best[name, short], long - short) for name in measures}
+
+
+def _less(long: Cost, short: Cost, laps: int) -> Cost:
+    return Cost((long.processor - short.processor) / laps, (long.clock - short.clock) / laps)
 
 
 def least(one: Cost, other: Cost) -> Cost:

@@ -18,12 +18,13 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench._measure import Cost, cost, each_lap, interleaved, ratio, repository
+from bench._measure import Cost, cost, each_lap, ratio, repository
 
 COUNTS = (1, 50, 200)
 BAR, BAR_COUNT = 1.5, 200
 """The bar holds for the largest stage; a lap with one gate is what bench/overhead.py measures."""
-SHORT, LONG = 1, 5
+SHORT, LONG = 1, 25
+"""Far apart, as two starts differ by more than a few laps cost."""
 LOOP = r"""
 for lap in $(seq 1 "$LAPS"); do
     for gate in $(seq 2 "$GATES"); do sh -c true > "$PRIVATE/output-$gate.txt" & done
@@ -40,9 +41,7 @@ def main() -> int:
         work = repository(Path(name, "work"), {})
         for count in [int(word) for word in sys.argv[1:]] or COUNTS:
             run, shell = partial(_run, work, count), partial(_shell, work, count)
-            least = interleaved(
-                {"ours": partial(each_lap, run, SHORT, LONG), "shell": partial(each_lap, shell, SHORT, LONG)}
-            )
+            least = each_lap({"ours": run, "shell": shell}, SHORT, LONG)
             found = ratio(least["ours"], least["shell"])
             bar = f", bar {BAR:.2f}" if count == BAR_COUNT else ""
             print(
