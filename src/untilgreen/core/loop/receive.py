@@ -131,7 +131,7 @@ def refusal(state: RunState, arrival: Arrival) -> str:
 
 def question_id(state: RunState) -> str:
     """The id of the open question, different from every earlier one; empty if there is none."""
-    if state.asked is not None and state.answer is None:
+    if state.open_question is not None:
         return f"q{state.questions}"
     gate = undecided(state) if state.asked is None else None
     return f"{gate.name}-{(state.open.snapshot or '')[:12]}" if gate and state.open else ""
