@@ -60,7 +60,7 @@ def demand_of(loaded: Loaded) -> Demand | None:
 
 def _digest(values: Mapping[str, Any], files: list[Path]) -> str:
     """Comments and the order of keys do not count; the named plugins and templates do."""
-    import json  # noqa: PLC0415 - where there is no spec file, there is nothing to ask for
+    import json  # noqa: PLC0415 - not needed without a spec file
 
     digest = blake2b(json.dumps(values, sort_keys=True, default=str).encode(errors="surrogatepass"))
     for path in files:
