@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.workspace.helpers import commit, git, settle, write
 from untilgreen.workspace.git.repository import Repositories
-from untilgreen.workspace.starting_point import look
+from untilgreen.workspace.starting_point import starting_point
 
 
 async def test_a_look_leaves_the_index_of_the_user_as_it_is(repository: Path) -> None:
@@ -16,7 +16,7 @@ async def test_a_look_leaves_the_index_of_the_user_as_it_is(repository: Path) ->
     write(repository, {"b.txt": "2\n", "new.txt": "1\n"})
     before = (repository / ".git" / "index").read_bytes()
 
-    found = await look(repository, Repositories())
+    found = await starting_point(repository, Repositories())
 
     assert found is not None
     assert (found.commit, found.dirty) == (git(repository, "rev-parse", "HEAD").strip(), ["b.txt", "new.txt"])
@@ -26,7 +26,7 @@ async def test_a_look_leaves_the_index_of_the_user_as_it_is(repository: Path) ->
 async def test_before_the_first_commit_there_is_none(repository: Path) -> None:
     write(repository, {"a.txt": "1\n"})
 
-    found = await look(repository, Repositories())
+    found = await starting_point(repository, Repositories())
 
     assert found is not None
     assert (found.commit, found.dirty) == (None, ["a.txt"])
@@ -37,7 +37,7 @@ async def test_a_commit_whose_branch_is_packed_is_found(repository: Path) -> Non
     commit(repository)
     git(repository, "pack-refs", "--all")
 
-    found = await look(repository, Repositories())
+    found = await starting_point(repository, Repositories())
 
     assert found is not None
     assert found.commit == git(repository, "rev-parse", "HEAD").strip()

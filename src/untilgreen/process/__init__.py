@@ -2,6 +2,7 @@
 
 run                Runs one command to its end and leaves nothing of it behind: start reading here.
 start              Starts a child that waits until its process tree is contained and noted.
+environment        Our own environment and its secrets, read again only where they changed.
 supervise          Follows a child to its end: carries input and output, enforces time limits, cleans up.
 talk               A child's input that is written while the child runs.
 pipes              Our ends of a child's pipes: read as bytes come, written as far as there is room.

@@ -40,7 +40,6 @@ class CappedFile:
         self._ring_size = cap - cap // 2
         self._later = 0
         self._path = path
-        self._ring_path = path.with_name(f"{path.name}.tail")
         self._ring: BinaryIO | None = None
         self._file: BinaryIO | None = None
         path.unlink(missing_ok=True)
@@ -60,7 +59,7 @@ class CappedFile:
 
     def _circle(self, rest: bytes) -> None:
         if self._ring is None:
-            self._ring = _private(self._ring_path)
+            self._ring = _private(self._ring_path())
         while rest:
             at = self._later % self._ring_size
             piece = rest[: self._ring_size - at]
@@ -68,6 +67,9 @@ class CappedFile:
             self._ring.write(piece)
             self._later += len(piece)
             rest = rest[len(piece) :]
+
+    def _ring_path(self) -> Path:
+        return self._path.with_name(f"{self._path.name}.tail")
 
     def close(self) -> None:
         """Append the tail in order."""
@@ -80,7 +82,7 @@ class CappedFile:
             _copy(self._ring, 0, oldest if dropped > 0 else self._later, self._file)
             self._ring.close()
             self._ring = None
-            self._ring_path.unlink()
+            self._ring_path().unlink()
         if self._file is not None:
             self._file.close()
 

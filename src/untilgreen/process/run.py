@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -12,10 +11,10 @@ from pathlib import Path
 from anyio import current_time
 from msgspec import Struct
 
-from untilgreen.core.values.secrets import Secrets
 from untilgreen.ports import RoomView, Sandbox
 from untilgreen.process.capture import LONGEST_LINE, Output
 from untilgreen.process.disk_watch import DiskWatch
+from untilgreen.process.environment import own_variables, secrets_in
 from untilgreen.process.pipes import Pulse, Stream
 from untilgreen.process.start import start
 from untilgreen.process.subreaper import adopting_orphans
@@ -102,7 +101,7 @@ async def run(
     """
     began = current_time()
     pulse = Pulse(began)
-    secrets = Secrets({**os.environ, **(env or {})})
+    secrets = secrets_in({**own_variables(), **(env or {})})
     with ExitStack() as stack:
         output = stack.enter_context(Output(keep, on_line, longest_line, secrets))
         errors = stack.enter_context(Output(keep_errors, on_error_line, longest_line, secrets))

@@ -23,6 +23,7 @@ from untilgreen.crash_points import passing
 from untilgreen.errors import UntilgreenError
 from untilgreen.ports import RoomView, Sandbox
 from untilgreen.process import cgroup, subreaper
+from untilgreen.process.environment import own_variables
 from untilgreen.process.sandbox.bubblewrap import CommandLine, enclosed, inherited
 from untilgreen.process.sandbox.containers import contained, find_engine
 from untilgreen.process.sandbox.room import entered
@@ -117,8 +118,7 @@ async def start(
 ) -> Child:
     """Start the shell that waits to become the command."""
     mark = new_mark()
-    ours = os.environ if sandbox is None or sandbox.engine else inherited(os.environ, sandbox)
-    environ = {INSIDE: "1", **ours, **env}
+    environ = {INSIDE: "1", **_ours(sandbox), **env}
     there = cwd if view is None else view.seen(cwd)
     line = CommandLine(words=[*argv])
     if sandbox is not None and sandbox.engine:
@@ -162,6 +162,12 @@ async def start(
         _unfence(mark, home, note)
         raise
     return Child(process=process, tree=Tree(trace=trace), ours=pipes.ours)
+
+
+def _ours(sandbox: Sandbox | None) -> Mapping[str, str]:
+    """Those of our own variables that a command is given."""
+    known = own_variables()
+    return known if sandbox is None or sandbox.engine else inherited(known, sandbox)
 
 
 def _limits(sandbox: Sandbox | None) -> dict[str, int]:

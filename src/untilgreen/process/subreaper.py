@@ -99,12 +99,12 @@ def adopted_none() -> bool:
     """
     if not _adoption.adopts:
         return False
-    first = _adoption.first | _adoption.starting
     try:
         # The kernel gives orphans to the main thread; children of other threads are not adopted.
-        return all(int(pid) in first for pid in _read(f"/proc/self/task/{os.getpid()}/children").split())
+        children = set(map(int, _read(f"/proc/self/task/{os.getpid()}/children").split()))
     except OSError:  # a kernel without this file
         return False
+    return not children.difference(_adoption.first, _adoption.starting)
 
 
 def _read(path: str) -> bytes:

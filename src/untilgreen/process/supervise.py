@@ -59,7 +59,8 @@ class Supervisor(Struct, kw_only=True):
                 finally:
                     with CancelScope(shield=True):
                         await self._clear_up()
-                    group.cancel_scope.cancel()
+                    if stdin:  # the command may not have read all of it
+                        group.cancel_scope.cancel()
         except BaseExceptionGroup as raised:
             # A listener may raise to end the turn; the caller expects that error, not a group around it.
             if len(raised.exceptions) == 1:
@@ -101,14 +102,14 @@ class Supervisor(Struct, kw_only=True):
         if self._conversation is not None:
             await self._ask_to_exit(self._conversation)
         if self.finished:
-            with move_on_after(self.linger):
-                await self._streams_end()
+            await self._streams_end(self.linger)
             self.ended = await self.child.tree.kill()
         else:
             self.ended = await self.child.tree.end(self.grace)
-        with move_on_after(_DRAIN_SECONDS):
-            await self.child.process.wait()
-            await self._streams_end()
+        if not self.finished:
+            with move_on_after(_DRAIN_SECONDS):
+                await self.child.process.wait()
+        await self._streams_end(_DRAIN_SECONDS)
         for stream in self.streams:
             stream.stop()
 
@@ -120,7 +121,9 @@ class Supervisor(Struct, kw_only=True):
                 await self.child.process.wait()
         conversation.stop()
 
-    async def _streams_end(self) -> None:
-        for stream in self.streams:
-            if not stream.done.is_set():
+    async def _streams_end(self, seconds: float) -> None:
+        if all(stream.done.is_set() for stream in self.streams):
+            return
+        with move_on_after(seconds):
+            for stream in self.streams:
                 await stream.done.wait()

@@ -146,8 +146,10 @@ class Tree(Struct, frozen=True, kw_only=True):
         ended = set(asked)
         alive: list[Seen] = []
         pace, doubts = _FIRST_PACE, _MOST_DOUBTS
+        if self.watched and self._left_nothing():
+            return Ended(pids=frozenset(seen.pid for seen in ended))
         # A look takes a moment, and a process that hops from fork to fork may slip through one.
-        looks = 0 if self.watched and self._left_nothing() else 2
+        looks = 0 if self.watched and subreaper.childless() else 2
         with move_on_after(KILL_SECONDS):
             while looks:
                 table = look()
@@ -171,12 +173,10 @@ class Tree(Struct, frozen=True, kw_only=True):
         return Ended(pids=frozenset(seen.pid for seen in ended), survivors=tuple(seen.pid for seen in alive))
 
     def _left_nothing(self) -> bool:
-        """Whether nothing can be left, which is known without a look at every process of the machine.
+        """Whether nothing can be left, not even a cgroup; a look at every process of the machine is spared.
 
         What is left of a tree is in its cgroup; if it found a way out, it has become our child.
         """
-        if subreaper.childless():
-            return True
         return self.cgroup is not None and cgroup.remove_empty(self.cgroup) and subreaper.adopted_none()
 
     async def _remove_container(self) -> None:

@@ -13,7 +13,7 @@ from untilgreen.workspace.git.settings import overrides
 STATUS = ("status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames")
 
 
-class Beginning(NamedTuple):
+class StartingPoint(NamedTuple):
     """A repository before the first turn."""
 
     repository: Repository
@@ -23,7 +23,7 @@ class Beginning(NamedTuple):
     """Paths with uncommitted changes, including new files; directories end in a slash."""
 
 
-async def look(start: Path, repositories: Repositories) -> Beginning | None:
+async def starting_point(start: Path, repositories: Repositories) -> StartingPoint | None:
     """The starting point of a run in that directory; None without git."""
     repository = await repositories.find(start)
     if repository is None:
@@ -32,4 +32,4 @@ async def look(start: Path, repositories: Repositories) -> Beginning | None:
     git = Git(place=repository.top, settings=settings)
     head = await History(repository).head()
     listed = split(await git(*STATUS, "--ignore-submodules=dirty"))
-    return Beginning(repository, None if head == UNBORN else head, [shown(line[3:]) for line in listed])
+    return StartingPoint(repository, None if head == UNBORN else head, [shown(line[3:]) for line in listed])

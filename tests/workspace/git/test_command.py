@@ -89,6 +89,22 @@ async def test_a_pipe_in_place_of_head_is_said_and_not_waited_for(repository: Pa
         await git("rev-parse", "HEAD")
 
 
+async def test_a_git_that_appears_in_front_of_ours_later_is_not_started(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a folder of the user's PATH that an agent may write to."""
+    early, called = tmp_path / "bin", tmp_path / "called"
+    early.mkdir()
+    monkeypatch.setenv("PATH", f"{early}:{os.environ['PATH']}")
+    await Git(place=repository)("status")
+
+    (early / "git").write_text(f"#!/bin/sh\ntouch {called}\n")
+    (early / "git").chmod(0o755)
+    await Git(place=repository)("status")
+
+    assert not called.exists()
+
+
 async def test_a_directory_that_is_gone_is_not_mistaken_for_a_missing_git(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceNotReady, match=r"The directory '.*/gone' does not exist"):
         await Git(place=tmp_path / "gone")("version")

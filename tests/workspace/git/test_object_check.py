@@ -41,12 +41,12 @@ async def test_a_content_that_was_overwritten_is_neither_read_nor_put_anywhere(
         b"assert True\n",
     )
 
-    with pytest.raises(WorkspaceNotReady, match=r"another content than its name says.*git fsck"):
+    with pytest.raises(WorkspaceNotReady, match=r"does not match its name.*git fsck"):
         await trees.content(tree, "tests/test_calc.py")
     into.mkdir()
-    with pytest.raises(WorkspaceNotReady, match="another content than its name says"):
+    with pytest.raises(WorkspaceNotReady, match="does not match its name"):
         await trees.export(tree, into)
-    with pytest.raises(WorkspaceNotReady, match="another content than its name says"):
+    with pytest.raises(WorkspaceNotReady, match="does not match its name"):
         async with trees.in_place(tree, parts={}, aside=()):
             pytest.fail("the block began")
     assert await trees.content(tree, "calc.py") == b"x = 1\n"
@@ -67,7 +67,7 @@ async def test_a_directory_that_was_overwritten_says_nothing_about_what_changed(
     new = bytes.fromhex(git(repository, "rev-parse", f"{later}:tests/test_calc.py").strip())
     forge(repository, old, "tree", b"100644 test_calc.py\0" + new)
 
-    with pytest.raises(WorkspaceNotReady, match="another content than its name says"):
+    with pytest.raises(WorkspaceNotReady, match="does not match its name"):
         await trees.changes(tree, later)
 
 
@@ -82,7 +82,7 @@ async def test_lines_of_a_content_that_was_overwritten_are_not_believed(
     assert list(await trees.lines(tree, "import", "*.go")) == ["a_test.go"]
     forge(repository, git(repository, "rev-parse", f"{tree}:a_test.go").strip(), "blob", b"forged\n")
 
-    with pytest.raises(WorkspaceNotReady, match="another content than its name says"):
+    with pytest.raises(WorkspaceNotReady, match="does not match its name"):
         await trees.lines(tree, "import", "*.go")
 
 
@@ -106,7 +106,7 @@ async def test_links_programs_and_filtered_files_are_what_they_are(
     assert (into / "link").readlink() == Path("word.loud")
     forge(repository, git(repository, "rev-parse", f"{tree}:word.loud").strip(), "blob", b"forged\n")
     (tmp_path / "again").mkdir()
-    with pytest.raises(WorkspaceNotReady, match="another content than its name says"):
+    with pytest.raises(WorkspaceNotReady, match="does not match its name"):
         await Exporter(workspace).export(tree, tmp_path / "again")
 
 

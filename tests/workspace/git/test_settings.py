@@ -11,7 +11,7 @@ from untilgreen.workspace.git.command import Git
 from untilgreen.workspace.git.repository import Repositories
 from untilgreen.workspace.git.settings import Setting, frozen, overrides, read_settings, refused_filters
 from untilgreen.workspace.git_workspace import GitWorkspace
-from untilgreen.workspace.starting_point import look
+from untilgreen.workspace.starting_point import starting_point
 from untilgreen.workspace.worktree import Worktree
 
 
@@ -114,7 +114,7 @@ async def test_a_repository_that_an_agent_made_starts_no_program_of_its_own(
     git(place, "config", "core.fsmonitor", f"touch {ran}")
     write(place, {"a.txt": "2\n", "b.txt": "1\n"})
 
-    beginning = await look(place, Repositories())
+    beginning = await starting_point(place, Repositories())
     workspace = await open_workspace(place, "r2", private)
     before = await workspace.snapshot("0")
     write(place, {"a.txt": "3\n"})

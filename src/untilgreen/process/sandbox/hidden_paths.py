@@ -59,8 +59,8 @@ def opened(real: Path) -> int:
     except OSError as error:
         os.close(descriptor)
         raise AgentUnavailable(
-            f"The sandbox can't show {str(real)!r}, which changed while it was looked at: {error.strerror}. "
-            "Try again."
+            f"The sandbox can't show {str(real)!r}, which changed while it was being checked: "
+            f"{error.strerror}. Try again."
         ) from error
 
 

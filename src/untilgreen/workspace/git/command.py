@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from shutil import which
 from subprocess import DEVNULL, PIPE, CompletedProcess, Popen
 from threading import Lock
 
@@ -116,13 +117,15 @@ class Git(Struct, frozen=True, kw_only=True):
         verb = os.fsdecode(arguments[0])
         self._refuse_a_pipe()
         passing("git", "before", verb)
+        path = self._path()
         process = Popen(
             [*COMMAND, *(part for each in self.settings for part in ("-c", each)), *arguments],
+            executable=_program(path),
             stdin=DEVNULL if given is None else PIPE,
             stdout=PIPE,
             stderr=PIPE,
             cwd=self.place,
-            env={**environment(), **self.variables, "PATH": self._path()},
+            env={**environment(), **self.variables, "PATH": path},
             # Out of reach of Ctrl-C in the terminal: what has begun is finished.
             start_new_session=True,
             pass_fds=self.descriptors,
@@ -184,6 +187,15 @@ class _Running:
             self._unwanted = True
             if self._process is not None:
                 self._process.kill()
+
+
+@cache
+def _program(search: str) -> str:
+    """Where git is, looked up once: a `git` that an agent puts in front of it later is not ours."""
+    found = which("git", path=search)
+    if found is None:
+        raise FileNotFoundError(search)
+    return found
 
 
 @cache

@@ -145,7 +145,7 @@ def _compare_all(names: Sequence[bytes], printed: bytes) -> None:
 
 def _compare(name: bytes, kind: bytes, content: bytes) -> None:
     if object_name(kind, content, len(name)) != name:
-        raise WorkspaceNotReady(_wrong(name, "has another content than its name says"))
+        raise WorkspaceNotReady(_wrong(name, "does not match its name"))
 
 
 def _wrong(name: bytes, what: str) -> str:
