@@ -20,3 +20,9 @@ def test_that_a_driver_was_overtaken_explains_what_failed_beside_it() -> None:
     taken = JournalTaken("Run abc is driven elsewhere.")
 
     assert only(ExceptionGroup("", [UserError("no"), ExceptionGroup("", [taken, JournalTaken("")])])) is taken
+
+
+def test_a_journal_that_could_not_be_written_is_one_error_for_all_who_wrote() -> None:
+    full = JournalError("full")
+
+    assert only(ExceptionGroup("", [full, ExceptionGroup("", [full, full])])) is full

@@ -77,11 +77,15 @@ class PluginFailed(UntilgreenError):
 def only(error: BaseException) -> BaseException:
     """The one thing that went wrong, out of the groups around it.
 
-    If a driver was overtaken, that explains everything else that failed.
+    If a driver was overtaken, that explains everything else that failed. Of a journal that can't be written
+    all hear who had something to write at that moment.
     """
-    taken = error.subgroup(JournalTaken) if isinstance(error, BaseExceptionGroup) else None
-    error = taken or error
-    while isinstance(error, BaseExceptionGroup) and (taken or len(error.exceptions) == 1):
+    refused = None
+    if isinstance(error, BaseExceptionGroup):
+        unwritten, others = error.split(JournalError)
+        refused = error.subgroup(JournalTaken) or (unwritten if others is None else None)
+    error = refused or error
+    while isinstance(error, BaseExceptionGroup) and (refused or len(error.exceptions) == 1):
         error = error.exceptions[0]
     return error
 

@@ -244,8 +244,11 @@ class History(Protocol):
 class Journal(Protocol):
     """The truth about one run: events in order, durable before `append` returns, one writer."""
 
-    async def append(self, event: Event) -> None:
-        """Write one event so that a crash right after it can't lose it."""
+    async def append(self, *events: Event) -> None:
+        """Write events in order so that a crash right after it can't lose them; if it fails, none is written.
+
+        A crash in the middle of it leaves the first of them, or none.
+        """
 
     async def events(self) -> Sequence[Event]:
         """All events so far."""

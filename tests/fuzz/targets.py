@@ -147,7 +147,7 @@ def shown(data: bytes) -> object:
     for line in (safe_text.inert(said), safe_text.short(said, 60)):
         assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", line)
     assert not CONTROLS.search(safe_text.inert_lines(said))
-    assert safe_text.places(safe_text.short(said, 60)) <= 60
+    assert safe_text.columns_of(safe_text.short(said, 60)) <= 60
     for html in (escaping.in_html(said), escaping.lines_in_html(said)):
         assert "<" not in html
     assert "\n" not in escaping.cell(said)

@@ -284,10 +284,10 @@ async def main(path, room):
     size = path.stat().st_size
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + room, resource.RLIM_INFINITY))
     try:
-        await journal.append(note(3))
+        await journal.append(note(3), note(5))
     except JournalError as error:
         print(error)
-    assert path.stat().st_size == size, "half an event is left"
+    assert path.stat().st_size == size, "a part of what was to be written is left"
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     await journal.append(note(4))
 
@@ -296,9 +296,9 @@ anyio.run(main, Path(sys.argv[1]), int(sys.argv[2]))
 
 
 @posix
-@pytest.mark.parametrize("room", [0, 1, 50])
+@pytest.mark.parametrize("room", [0, 1, 50, 180])
 async def test_after_a_full_disk_nothing_is_lost_and_the_journal_goes_on(path: Path, room: int) -> None:
-    """With no room at all, and with room for a part of the event."""
+    """With no room at all, with room for a part of an event, and for the first of two."""
     child = await anyio.run_process([sys.executable, "-c", FULL_DISK, str(path), str(room)], check=False)
 
     assert (child.returncode, child.stderr) == (0, b"")

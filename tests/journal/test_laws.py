@@ -14,10 +14,25 @@ from untilgreen.testing.journals import Crash, CrashingJournal, journal_laws
 
 
 class Forgetful(MemoryJournal):
-    """Acknowledges every fifth event without keeping it."""
+    """Acknowledges what follows the sixth event without keeping it."""
 
-    async def append(self, event: Event) -> None:
-        if len(self._events) != 5:
+    async def append(self, *events: Event) -> None:
+        if len(self._events) != 6:
+            await super().append(*events)
+
+
+class Thrifty(MemoryJournal):
+    """Keeps only the first of several events."""
+
+    async def append(self, *events: Event) -> None:
+        await super().append(*events[:1])
+
+
+class Piecemeal(MemoryJournal):
+    """Writes one event after another, up to the first that can't be written."""
+
+    async def append(self, *events: Event) -> None:
+        for event in events:
             await super().append(event)
 
 
@@ -57,7 +72,9 @@ class Deaf(MemoryJournal):
                 yield event
 
 
-@pytest.mark.parametrize("kind", [Forgetful, Reversed, Repeating, HardOfHearing, OffByOne, Deaf])
+@pytest.mark.parametrize(
+    "kind", [Forgetful, Thrifty, Piecemeal, Reversed, Repeating, HardOfHearing, OffByOne, Deaf]
+)
 async def test_a_journal_that_breaks_a_law_is_found_out(kind: Callable[[], Journal]) -> None:
     journal = kind()
 
@@ -89,6 +106,15 @@ async def test_a_crash_comes_once_and_after_the_event_is_kept() -> None:
     await journal.append(Resumed(at=3.0))
 
     assert len(await journal.events()) == 3
+
+
+async def test_a_crash_in_the_middle_of_several_events_keeps_the_first_of_them() -> None:
+    inner = MemoryJournal()
+
+    with pytest.raises(Crash, match="after event 2, Resumed"):
+        await CrashingJournal(inner, fuse=2).append(Resumed(at=1.0), Resumed(at=2.0), Resumed(at=3.0))
+
+    assert await inner.events() == [Resumed(at=1.0), Resumed(at=2.0)]
 
 
 def test_a_crash_is_no_error_that_somebody_could_handle() -> None:

@@ -1,4 +1,7 @@
-"""The laws hold for everything that ships, and notice what breaks them."""
+"""The laws hold for everything that ships, and notice what breaks them.
+
+They play hundreds of runs each, three times as slow under coverage; so they are not in `tests/core`.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,12 @@ import random
 
 import pytest
 
+from tests.core.strategies.test_adaptive import learned
+from tests.core.strategies.test_custom import Patient
 from untilgreen import Adaptive, Continue, Decision, Fixed, Hybrid, Manual, Ralph, RunState, Signal, Strategy
 from untilgreen.core.defaults import default_detectors
+from untilgreen.core.detectors.claims import Claims
+from untilgreen.core.detectors.stall import Stall
 from untilgreen.core.values.rules import Detector
 from untilgreen.testing import detector_laws, strategy_laws
 
@@ -16,13 +23,19 @@ from untilgreen.testing import detector_laws, strategy_laws
     "strategy",
     [
         Fixed(),
+        Fixed(iterations=5),
         Fixed(iterations=30),
         Hybrid(),
         Hybrid(base=2, bonus=3, accept_after=2),
+        Hybrid(base=3, bonus=2, accept_after=3),
         Ralph(),
         Ralph(min=3),
+        Ralph(min=4, max=8),
         Manual(),
         Adaptive(),
+        pytest.param(learned(), id="Adaptive, learned"),
+        pytest.param(learned(explore=1.0), id="Adaptive, learned, exploring"),
+        pytest.param(learned(worth="$3"), id="Adaptive, learned, by price"),
     ],
     ids=repr,
 )
@@ -30,7 +43,11 @@ def test_shipped_strategies_obey_the_laws(strategy: Strategy) -> None:
     strategy_laws(strategy)
 
 
-@pytest.mark.parametrize("detector", default_detectors(), ids=repr)
+def test_a_strategy_that_anyone_could_write_obeys_the_laws() -> None:
+    strategy_laws(Patient(3))
+
+
+@pytest.mark.parametrize("detector", [*default_detectors(), Claims(rejected=1), Stall(laps=2)], ids=repr)
 def test_shipped_detectors_obey_the_laws(detector: Detector) -> None:
     detector_laws(detector)
 

@@ -7,6 +7,7 @@ Line 1 is the format: `{"format":"untilgreen-journal/1","hash":"…"}`. Every fu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b
 
 import msgspec
@@ -59,6 +60,15 @@ def encode(event: Event, end: End) -> tuple[bytes, End]:
         data, end = _closed(b'{"format":"%b"' % FORMAT.encode(), end)
     line, after = _closed(b'{"seq":%d,"event":%b' % (end.seq + 1, _written(event)), end)
     return data + line, End(seq=end.seq + 1, size=after.size, head=after.head)
+
+
+def encode_all(events: Iterable[Event], end: End) -> tuple[bytes, End]:
+    """The same for several events, one after another."""
+    lines = list[bytes]()
+    for event in events:
+        line, end = encode(event, end)
+        lines.append(line)
+    return b"".join(lines), end
 
 
 def decode(data: bytes, end: End = End(), *, name: str = "the journal") -> tuple[list[Event], End]:  # noqa: B008 - frozen

@@ -14,7 +14,7 @@ import anyio
 from untilgreen.core.values.events import Event, RunFinished
 from untilgreen.crash_points import passing
 from untilgreen.errors import JournalError
-from untilgreen.journal.codec import End, decode, encode, seal
+from untilgreen.journal.codec import End, decode, encode_all, seal
 from untilgreen.journal.folder_changes import FolderChanges
 from untilgreen.journal.fsync import sync_folder
 from untilgreen.journal.reader import read
@@ -39,13 +39,18 @@ class FileJournal:
         return anyio.Lock(fast_acquire=True)
 
     @property
+    def end(self) -> End:
+        """Where the journal ended when this object last wrote or read it."""
+        return self._end or self._read(End())[1]
+
+    @property
     def head(self) -> str:
         """The latest hash this object has written or read; it covers all events so far."""
-        return (self._end or self._read(End())[1]).head
+        return self.end.head
 
-    async def append(self, event: Event) -> None:
+    async def append(self, *events: Event) -> None:
         async with self._turn:
-            await anyio.to_thread.run_sync(self.append_now, event)
+            await anyio.to_thread.run_sync(self.append_now, *events)
 
     async def events(self) -> Sequence[Event]:
         async with self._turn:
@@ -75,13 +80,14 @@ class FileJournal:
         """The events after that end."""
         return read(self.path, end)
 
-    def append_now(self, event: Event) -> None:
+    def append_now(self, *events: Event) -> None:
         """The same as `append`, for a caller that has no event loop and is alone."""
         if self._refusal:
             raise JournalError(self._refusal)
-        passing("append", "before", type(event).__name__)
+        for event in events:
+            passing("append", "before", type(event).__name__)
         end = self._read(End())[1] if self._end is None else self._end
-        data, after = encode(event, end)
+        data, after = encode_all(events, end)
         try:
             with FileIO(os.fspath(self.path), "a+", opener=_going_on if end.size else _private) as file:
                 self._check_end(file, end)
@@ -92,7 +98,8 @@ class FileJournal:
                 "what was recorded before is safe."
             ) from error
         self._end, self._wrote = after, True
-        passing("append", "after", type(event).__name__)
+        for event in events:
+            passing("append", "after", type(event).__name__)
 
     def _check_end(self, file: FileIO, end: End) -> None:
         """The file must end where we left it; only a torn line may follow when writing begins."""
@@ -122,7 +129,7 @@ class FileJournal:
             self._refuse("Another process wrote to it at the same time.")
 
     def _take_back(self, file: FileIO, end: End) -> None:
-        """Remove a half-written event, so the next one can follow."""
+        """Remove half-written events, so the next one can follow."""
         try:
             file.truncate(end.size)
             os.fsync(file.fileno())

@@ -8,7 +8,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from untilgreen.core.values.events import Event, RunFinished
-from untilgreen.journal.codec import End, decode, encode
+from untilgreen.journal.codec import End, decode, encode_all
 
 
 class MemoryJournal:
@@ -24,9 +24,9 @@ class MemoryJournal:
         """The latest hash; the same as in a file with the same events."""
         return self._end.head
 
-    async def append(self, event: Event) -> None:
+    async def append(self, *events: Event) -> None:
         await checkpoint()
-        data, _ = encode(event, self._end)
+        data, _ = encode_all(events, self._end)
         read, self._end = decode(data, self._end)
         self._events += read
         for listener in self._waiting:

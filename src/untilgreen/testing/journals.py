@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 
 import anyio
 from anyio.lowlevel import checkpoint
 
 from untilgreen.core.strategies.ralph import Ralph
-from untilgreen.core.values.events import Event, RunFinished
+from untilgreen.core.values.events import Event, Resumed, RunFinished
+from untilgreen.errors import JournalError
 from untilgreen.ports import Journal
 from untilgreen.testing.stories import tell
 
@@ -28,12 +30,14 @@ class CrashingJournal:
         self.fuse = fuse
         self.appended = 0
 
-    async def append(self, event: Event) -> None:
-        """Store the event; if it is the last one, nobody is told."""
-        await self.inner.append(event)
-        self.appended += 1
+    async def append(self, *events: Event) -> None:
+        """Store the events up to the last one; then nobody is told."""
+        left = self.fuse - self.appended
+        stored = events[:left] if left > 0 else events
+        await self.inner.append(*stored)
+        self.appended += len(stored)
         if self.appended == self.fuse:
-            raise Crash(f"after event {self.fuse}, {type(event).__name__}")
+            raise Crash(f"after event {self.fuse}, {type(stored[-1]).__name__}")
 
     async def events(self) -> Sequence[Event]:
         """What is in the journal behind."""
@@ -51,6 +55,7 @@ async def journal_laws(make: Callable[[], Journal]) -> None:
     with anyio.fail_after(_PATIENCE_SECONDS):
         await _begins_empty(make)
         await _keeps_what_it_is_given(make, events[:-3])
+        await _keeps_all_or_nothing(make)
         await _tells_what_comes(make, events)
         await _tells_from_anywhere(make, events)
 
@@ -61,15 +66,25 @@ async def _begins_empty(make: Callable[[], Journal]) -> None:
 
 
 async def _keeps_what_it_is_given(make: Callable[[], Journal], events: Sequence[Event]) -> None:
-    """Also when each event is written by another opening, as after a crash."""
-    journal = make()
-    for count, event in enumerate(events, 1):
-        if count % 3 == 0:
+    """Also several at once, and when they are written by another opening, as after a crash."""
+    journal, written, size = make(), 0, 1
+    while written < len(events):
+        if size % 3 == 0:
             journal = make()
             await journal.events()
-        await journal.append(event)
-        _same(await journal.events(), events[:count], "reads")
-        _same(await make().events(), events[:count], "reads when opened again")
+        await journal.append(*events[written : written + size])
+        written, size = min(written + size, len(events)), size % 4 + 1
+        _same(await journal.events(), events[:written], "reads")
+        _same(await make().events(), events[:written], "reads when opened again")
+
+
+async def _keeps_all_or_nothing(make: Callable[[], Journal]) -> None:
+    """Of several events, one of which can't be written."""
+    journal = make()
+    before = list(await journal.events())
+    with suppress(JournalError):
+        await journal.append(Resumed(at=1.0), Resumed(at=float("nan")))
+    _same(await make().events(), before, "has, after one of two could not be written,")
 
 
 async def _tells_what_comes(make: Callable[[], Journal], events: Sequence[Event]) -> None:

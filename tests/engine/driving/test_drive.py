@@ -11,7 +11,7 @@ import pytest
 from tests.engine.driving.helpers import NOON, begun
 from untilgreen.core.loop.receive import Answer
 from untilgreen.core.values.decision import Ask
-from untilgreen.core.values.events import Answered, Attached, Decided, GateChecked
+from untilgreen.core.values.events import Answered, Attached, Decided, Event, GateChecked
 from untilgreen.core.values.model import Outcome
 from untilgreen.engine.driving.drive import DriveOptions, drive
 from untilgreen.engine.loop.seat import TERMINAL, UNATTENDED
@@ -132,7 +132,7 @@ class _Fenced:
         self._inner = inner
         self.events, self.follow = inner.events, inner.follow
 
-    async def append(self, event: object) -> None:
-        if isinstance(event, GateChecked):
+    async def append(self, *events: Event) -> None:
+        if any(isinstance(event, GateChecked) for event in events):
             raise JournalTaken("The run is driven elsewhere.")
-        await self._inner.append(event)  # type: ignore[arg-type]
+        await self._inner.append(*events)

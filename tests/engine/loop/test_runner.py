@@ -236,11 +236,11 @@ class Sluggish:
         self.inner = inner
         self.finishing = anyio.Event()
 
-    async def append(self, event: Event) -> None:
-        if isinstance(event, RunFinished):
+    async def append(self, *events: Event) -> None:
+        if isinstance(events[-1], RunFinished):
             self.finishing.set()
             await anyio.wait_all_tasks_blocked()
-        await self.inner.append(event)
+        await self.inner.append(*events)
 
     async def events(self) -> Sequence[Event]:
         return await self.inner.events()
@@ -315,10 +315,10 @@ async def test_trouble_of_the_disk_leaves_the_run_open_and_it_goes_on_when_that_
 class Refusing(Sluggish):
     """A journal whose disk does not take the first snapshot."""
 
-    async def append(self, event: Event) -> None:
-        if isinstance(event, SnapshotTaken):
+    async def append(self, *events: Event) -> None:
+        if any(isinstance(event, SnapshotTaken) for event in events):
             raise JournalError("The disk is full.")
-        await self.inner.append(event)
+        await self.inner.append(*events)
 
 
 async def test_what_the_journal_did_not_take_is_not_known_and_told_to_nobody() -> None:

@@ -118,7 +118,7 @@ async def test_a_file_whose_name_leads_out_of_the_run_is_written_nowhere(
         await hold.journal.append(EVENTS[0])
         await driver.keep_bytes(name, b"theirs")
 
-    with pytest.raises(JournalDamaged, match="outside of the run"):
+    with pytest.raises(JournalDamaged, match="leads out of the folder of the run"):
         await export(opened(postgres, run), tmp_path / "a" / "copy")
 
     assert [each async for each in anyio.Path(tmp_path).rglob("*") if await each.is_file()] == []

@@ -265,12 +265,13 @@ def _add(one: Usage, other: Usage) -> Usage:
 
 
 def _gate_checked(state: RunState, lap: Open, event: GateChecked) -> RunState:
-    if event.gate not in {gate.name for gate in state.plan.gates}:
+    gate = next((gate for gate in state.plan.gates if gate.name == event.gate), None)
+    if gate is None:
         raise JournalDamaged(
             f"The journal has a verdict of gate {event.gate!r}, which the plan does not know."
         )
     judged = replace(lap, verdicts={**lap.verdicts, event.gate: event.verdict})
-    if state.plan.gate(event.gate).kind not in REMEMBERS or event.verdict.status not in ("pass", "fail"):
+    if gate.kind not in REMEMBERS or event.verdict.status not in ("pass", "fail"):
         return replace(state, open=judged)
     known = {**state.remembered, event.gate: (lap.snapshot or "", event.verdict)}
     return replace(state, open=judged, remembered=known)

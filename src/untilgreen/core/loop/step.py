@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -15,6 +16,8 @@ from untilgreen.core.values.events import Phase
 from untilgreen.core.values.model import APPROVAL_GATE, INTEGRITY_GATE, GateSpec, Outcome
 from untilgreen.core.values.state import HALTS, WAITS, Open, RunState
 
+_kind = attrgetter("kind")
+"""Quicker than a loop: each event of a run asks it of every gate."""
 _LEAVES_THE_BEST = frozenset({Outcome.EXHAUSTED, Outcome.STUCK, Outcome.ACCEPTED})
 """After any other end the files stay as they are: green, or for a person to look at."""
 
@@ -222,7 +225,7 @@ def _lap_step(state: RunState, lap: Open) -> Step:
 def undecided(state: RunState) -> GateSpec | None:
     """The approval gate that waits for people, once nothing else in its stage is left to do."""
     lap = state.open
-    if lap is None or lap.snapshot is None or all(gate.kind != APPROVAL_GATE for gate in state.plan.gates):
+    if lap is None or lap.snapshot is None or APPROVAL_GATE not in map(_kind, state.plan.gates):
         return None
     due = _gates_due(state, lap)
     if due is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -65,13 +66,13 @@ def is_slow(gate: GateSpec, seconds: float) -> bool:
     return seconds >= SLOW_SECONDS or (gate.timeout is not None and seconds >= SLOW_SHARE * gate.timeout)
 
 
-def health_by_gate(plan: Plan, verdicts: dict[str, Verdict]) -> dict[str, list[Health]]:
+def health_by_gate(plan: Plan, verdicts: Mapping[str, Verdict]) -> dict[str, list[Health]]:
     """The health of all gates that ran."""
     said = {gate.name: health(gate, verdicts[gate.name]) for gate in plan.gates if gate.name in verdicts}
     return {name: words for name, words in said.items() if words}
 
 
-def health_in_words(plan: Plan, verdicts: dict[str, Verdict], *, plain: bool = True) -> str:
+def health_in_words(plan: Plan, verdicts: Mapping[str, Verdict], *, plain: bool = True) -> str:
     """The same as text, flaky and slow gates first, or only those if not `plain`."""
     said = {name: words for name, words in health_by_gate(plan, verdicts).items() if plain or len(words) > 1}
     names = sorted(said, key=lambda name: len(said[name]), reverse=True)

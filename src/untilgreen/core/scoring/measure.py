@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -40,18 +41,18 @@ def judged(plan: Plan) -> list[GateSpec]:
     return [gate for gate in plan.gates if gate.required and gate.kind not in (CLAIM_GATE, INTEGRITY_GATE)]
 
 
-def is_green(plan: Plan, verdicts: dict[str, Verdict]) -> bool:
+def is_green(plan: Plan, verdicts: Mapping[str, Verdict]) -> bool:
     """Whether all required gates passed in this lap; a missing verdict is not a pass."""
     required = [gate.name for gate in plan.gates if gate.required]
     return bool(required) and all(_status(verdicts, name) == "pass" for name in required)
 
 
-def cheated(plan: Plan, verdicts: dict[str, Verdict]) -> bool:
+def cheated(plan: Plan, verdicts: Mapping[str, Verdict]) -> bool:
     """Whether gates pass only because what they read was weakened."""
     return any(gate.kind == INTEGRITY_GATE and _status(verdicts, gate.name) == "fail" for gate in plan.gates)
 
 
-def lacks_only_the_claim(plan: Plan, verdicts: dict[str, Verdict]) -> bool:
+def lacks_only_the_claim(plan: Plan, verdicts: Mapping[str, Verdict]) -> bool:
     """Green except for the promise, and for the gates that wait for it."""
     claim = next((gate for gate in plan.gates if gate.kind == CLAIM_GATE), None)
     if claim is None or _status(verdicts, claim.name) in ("skip", "pass"):
@@ -59,7 +60,7 @@ def lacks_only_the_claim(plan: Plan, verdicts: dict[str, Verdict]) -> bool:
     return all(_status(verdicts, gate.name) == "pass" for gate in judged(plan) if gate.when != "claimed")
 
 
-def _with_tools(state: RunState, verdicts: dict[str, Verdict]) -> RunState:
+def _with_tools(state: RunState, verdicts: Mapping[str, Verdict]) -> RunState:
     """The state with what these verdicts show; where that is more than ever, laps are scored again."""
     tools, stated = remembered(state.tools, verdicts), remembered_counts(state.stated, verdicts)
     if tools is state.tools and stated is state.stated:
@@ -98,7 +99,7 @@ def _measure(state: RunState, lap: Open) -> Lap:
         outside=lap.outside,
         snapshot=lap.snapshot,
         changes=lap.changes,
-        verdicts=verdicts,
+        verdicts=MappingProxyType(verdicts),
         failing=frozenset[str]().union(*(verdict.failing(name) for name, verdict in given.items())),
         count=sum(verdict.count for verdict in given.values()),
         failures=failures,
@@ -149,13 +150,13 @@ def _beats(mine: Best, best: Best, plan: Plan, lap: Lap) -> bool:
     return mine.rank > best.rank or (mine.rank == best.rank and not (best.lap == 0 and looked))
 
 
-def _required_verdicts(plan: Plan, verdicts: dict[str, Verdict]) -> dict[str, Verdict]:
+def _required_verdicts(plan: Plan, verdicts: Mapping[str, Verdict]) -> dict[str, Verdict]:
     """The verdicts of required gates, without the promise."""
     names = [gate.name for gate in plan.gates if gate.required and gate.kind != CLAIM_GATE]
     return {name: verdicts[name] for name in names if name in verdicts}
 
 
-def _rated(state: RunState, verdicts: dict[str, Verdict], earlier: Sequence[Lap]) -> tuple[float, int]:
+def _rated(state: RunState, verdicts: Mapping[str, Verdict], earlier: Sequence[Lap]) -> tuple[float, int]:
     """Score and failures of a lap: the mean over the gates that judge the work, and the total of failures."""
     plan = state.plan
     ratings = {
@@ -175,5 +176,5 @@ def _gates_reached(given: dict[str, Verdict]) -> int:
     return sum(verdict.status != "skip" for verdict in given.values())
 
 
-def _status(verdicts: dict[str, Verdict], name: str) -> str:
+def _status(verdicts: Mapping[str, Verdict], name: str) -> str:
     return verdicts[name].status if name in verdicts else "skip"

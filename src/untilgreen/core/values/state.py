@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from msgspec import Struct, field
 
@@ -35,7 +35,8 @@ class Lap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Snapshots on either side of the gap before this turn: what changed there was not the agent's work."""
     snapshot: str | None = None
     changes: tuple[Change, ...] = ()
-    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    """Read-only in every lap of a run: strategies and detectors are shown it."""
     failing: frozenset[str] = frozenset()
     """Ids of the findings of required gates."""
     count: int = 0

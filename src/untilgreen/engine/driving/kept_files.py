@@ -15,7 +15,7 @@ class KeepingJournal:
     """A journal that first saves every file that an event names."""
 
     current: Callable[[], RunState]
-    """The state before the next event."""
+    """The state before the next events."""
 
     def __init__(self, inner: Journal, record: Record, place: Place) -> None:
         self._inner = inner
@@ -23,14 +23,18 @@ class KeepingJournal:
         self._place = place
         self._scratch = place.scratch
 
-    async def append(self, event: Event) -> None:
+    async def append(self, *events: Event) -> None:
+        for event in events:
+            await self._keep(event)
+        await self._inner.append(*events)
+
+    async def _keep(self, event: Event) -> None:
         if isinstance(event, TurnEnded) and (lap := self.current().open) is not None:
             # Otherwise a machine that dies right after it takes the work of a whole turn with it.
             await self._place.leave(lap.number, lap.attempt)
         for path in self._named(event):
             if path.exists():
                 await self._record.keep(self._scratch.pointer(path), path)
-        await self._inner.append(event)
 
     async def events(self) -> Sequence[Event]:
         return await self._inner.events()

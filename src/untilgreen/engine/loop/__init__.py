@@ -1,6 +1,7 @@
 """The loop itself: one runner, one function for each step, one bus for listeners.
 
 runner            The one loop: fold the journal, ask for the next step, perform it, record the event.
+recorder          The only way into the journal; events of one moment share one write and one sync.
 seat              Who drives (a process, an agent's session, a fleet), and which steps they can perform.
 steps             Does a step: one case for each, through a port, and records what happened.
 stages            Runs the gates of one stage side by side; whatever happens becomes a verdict.

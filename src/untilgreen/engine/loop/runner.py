@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import anyio
 
 from untilgreen import __version__
-from untilgreen.core.loop.fold import apply, fold
 from untilgreen.core.loop.receive import Arrival, receive, refusal
 from untilgreen.core.loop.step import CheckGates, Step, next_step, still_wanted
 from untilgreen.core.values.events import Attached, Event, Interrupted, RunFinished
@@ -17,10 +16,10 @@ from untilgreen.core.values.model import Outcome
 from untilgreen.core.values.state import RunState
 from untilgreen.engine.loop.bus import Bus
 from untilgreen.engine.loop.parts import Parts
+from untilgreen.engine.loop.recorder import Recorder
 from untilgreen.engine.loop.resumable_errors import resumable
 from untilgreen.engine.loop.seat import Seat
 from untilgreen.engine.loop.steps import perform
-from untilgreen.engine.wiring.redaction import without_secrets
 from untilgreen.errors import JournalError, UntilgreenError, only
 from untilgreen.ports import Journal
 
@@ -37,28 +36,22 @@ class Runner:
         state: RunState | None = None,
     ) -> None:
         """`state` is the fold of the journal, if the holder of its lock has already read it."""
-        self.journal = journal
         self.parts = parts
         self.seat = seat
         self.bus = bus or Bus()
-        self._state = state
-        self._door = anyio.Lock(fast_acquire=True)
+        self._recorder = Recorder(journal, parts.secrets, self.bus, state)
         self._under_way: tuple[Step, anyio.CancelScope] | None = None
-        self._recorded = 0
         self.attached = False
         """Whether this runner drives, so that it can take arrivals."""
 
     @property
     def state(self) -> RunState:
         """What is known now."""
-        if self._state is None:
-            raise JournalError("The journal is empty, so there is no run. Start one with `untilgreen run`.")
-        return self._state
+        return self._recorder.state
 
     async def drive(self, begin: Callable[[], Awaitable[None]] | None = None) -> RunState:
         """Continue until the run is over or the seat can do no more; `begin` runs before the first step."""
-        self._state = self._state or fold(await self.journal.events())
-        if self.state.outcome is not None:
+        if (await self._recorder.load()).outcome is not None:
             return self.state
         try:
             await self._attach()
@@ -77,38 +70,33 @@ class Runner:
         return self.state
 
     async def record(self, event: Event) -> None:
-        """The only way into the journal; shielded, so that journal and state never differ."""
-        with anyio.CancelScope(shield=True):
-            async with self._door:
-                await self._write(event)
-                if self._under_way is not None and isinstance(self._under_way[0], CheckGates):
-                    self._look_up()  # one gate's verdict may make the others unnecessary
+        """Return when the event is on disk and told, even if this call is cancelled."""
+        wrote = await self._recorder.record(lambda _: (event,))
+        if wrote and self._under_way is not None and isinstance(self._under_way[0], CheckGates):
+            self._look_up()  # one gate's verdict may make the others unnecessary
 
     async def receive(self, arrival: Arrival, *, accepted: bool = False) -> str:
         """Take an arrival, even in the middle of a step; returns why it was refused."""
         why_not = ""
-        with anyio.CancelScope(shield=True):
-            async with self._door:
-                why_not = "" if accepted else refusal(self.state, arrival)
-                for event in () if why_not else receive(self.state, arrival):
-                    await self._write(event)
-                self._look_up()
+
+        def events_at(state: RunState) -> Sequence[Event]:
+            nonlocal why_not
+            why_not = "" if accepted else refusal(state, arrival)
+            return () if why_not else receive(state, arrival)
+
+        await self._recorder.record(events_at)
+        self._look_up()
         return why_not
 
     async def interrupt(self, signal: str) -> None:
         """Leave: the current step is cancelled, the run stays open."""
-        with anyio.CancelScope(shield=True):
-            async with self._door:
-                if self.state.outcome is None and self.state.away is None:
-                    await self._write(Interrupted(at=self.parts.clock.now(), signal=signal))
-                    self._look_up()
 
-    async def _write(self, event: Event) -> None:
-        event = without_secrets(event, self.parts.secrets)
-        state = apply(self._state, event)
-        await self.journal.append(event)
-        self._state, self._recorded = state, self._recorded + 1
-        self.bus.publish(event, state)
+        def events_at(state: RunState) -> Sequence[Event]:
+            open_here = state.outcome is None and state.away is None
+            return (Interrupted(at=self.parts.clock.now(), signal=signal),) if open_here else ()
+
+        await self._recorder.record(events_at)
+        self._look_up()
 
     def _look_up(self) -> None:
         """Cancel the current step if it is no longer wanted."""
@@ -117,14 +105,14 @@ class Runner:
 
     async def _take(self, step: Step) -> None:
         """Do one step; it is cancelled as soon as the state no longer asks for it."""
-        before = self._recorded
+        before = self._recorder.written
         with anyio.CancelScope() as scope:
             self._under_way = (step, scope)
             try:
                 await perform(step, self)
             finally:
                 self._under_way = None
-        if self._recorded == before and still_wanted(step, self.state):
+        if self._recorder.written == before and still_wanted(step, self.state):
             raise UntilgreenError(f"The step {type(step).__name__} recorded nothing and would repeat.")
 
     async def _attach(self) -> None:

@@ -25,23 +25,23 @@ async def check_stage(state: RunState, names: tuple[str, ...], parts: Parts, jud
     lap = state.open
     if lap is None:
         return
+    gates, context = {gate.name: gate for gate in state.plan.gates}, _context(state, lap, parts)
+
+    async def check(gate: GateSpec) -> None:
+        verdict = known_verdict(state, lap, gate)
+        if verdict is None:
+            verdict = await _with_retries(state, lap, gate, parts, context)
+        await judged(gate.name, kept_verdict(verdict))
+
     async with anyio.create_task_group() as group:
         for name in names:
-            group.start_soon(_check, state, lap, state.plan.gate(name), parts, judged)
+            group.start_soon(check, gates[name])
 
 
-async def _check(state: RunState, lap: Open, gate: GateSpec, parts: Parts, judged: Judged) -> None:
-    verdict = known_verdict(state, lap, gate)
-    if verdict is None:
-        verdict = await _with_retries(state, lap, gate, parts)
-    await judged(gate.name, kept_verdict(verdict))
-
-
-async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts) -> Verdict:
-    """A gate that gives different verdicts on the same files is flaky, and that is always reported."""
-    output = parts.files.output(lap.number, spec.name)
+def _context(state: RunState, lap: Open, parts: Parts) -> CheckContext:
+    """What is the same for all gates of a stage."""
     base, snapshot = state.snapshot_of(0) or lap.base or "", lap.snapshot or ""
-    context = CheckContext(
+    return CheckContext(
         root=parts.workspace.root,
         lap=lap.number,
         snapshot=snapshot,
@@ -50,13 +50,23 @@ async def _with_retries(state: RunState, lap: Open, spec: GateSpec, parts: Parts
         task=state.plan.task,
         claim=lap.claim,
         allowed=state.allowed,
-        seconds=parts.left(spec.timeout),
-        output=output,
         tree=parts.files.tree("gates"),
         env=parts.gate_env,
-        sandbox=parts.enclosure.around(spec.kind),
         originals=parts.originals,
         baseline=_of_the_untouched_tree(state, lap),
+    )
+
+
+async def _with_retries(
+    state: RunState, lap: Open, spec: GateSpec, parts: Parts, context: CheckContext
+) -> Verdict:
+    """A gate that gives different verdicts on the same files is flaky, and that is always reported."""
+    output = parts.files.output(lap.number, spec.name)
+    context = replace(
+        context,
+        seconds=parts.left(spec.timeout),
+        output=output,
+        sandbox=parts.enclosure.around(spec.kind),
     )
     gate, known = parts.gates[spec.name], state.tools.get(spec.name, {})
     tries = [believed(known, spec, await _run(gate, spec, context, parts))]

@@ -9,7 +9,7 @@ import anyio
 
 from untilgreen.core.briefing.brief import Brief
 from untilgreen.core.briefing.claims import claimed
-from untilgreen.core.briefing.excerpt import kept_reply, sound
+from untilgreen.core.briefing.excerpt import kept_reply, without_surrogates
 from untilgreen.core.loop.decide import decide
 from untilgreen.core.loop.step import (
     AwaitAnswer,
@@ -114,7 +114,7 @@ async def _perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case
                     lap=lap,
                     snapshot=snapshot,
                     before=done.before,
-                    kept=tuple(map(sound, done.kept[:MOST_CHANGES])),
+                    kept=tuple(map(without_surrogates, done.kept[:MOST_CHANGES])),
                     why=why,
                 )
             )
@@ -147,7 +147,7 @@ async def _snapshot(step: TakeSnapshot, driver: Driver) -> None:
     changes: tuple[Change, ...] = ()
     if step.phase == "turn" and lap is not None and lap.base not in (None, snapshot):
         changes = tuple(await workspace.changes(lap.base or "", snapshot))
-        changes = tuple(Change(path=sound(each.path), status=each.status) for each in changes)
+        changes = tuple(Change(path=without_surrogates(each.path), status=each.status) for each in changes)
     head, commits = await committed(step, driver.state, driver.parts.history)
     await driver.record(
         SnapshotTaken(

@@ -15,7 +15,7 @@ from untilgreen.core.values.driver import Driver
 from untilgreen.engine.store import inbox, lock
 from untilgreen.engine.store.activity_log import ActivityLog
 from untilgreen.engine.store.atomic_file import put
-from untilgreen.engine.store.reading import fold_file
+from untilgreen.engine.store.reading import fold_file, loaded_after
 from untilgreen.engine.store.run_folder import RunFolder
 from untilgreen.engine.store.scratch import Scratch
 from untilgreen.errors import JournalError, JournalLocked, RunGone
@@ -118,31 +118,37 @@ class FolderRecord(RunFolder):
             await anyio.to_thread.run_sync(self._take_all)
 
     def take_at_once(self, arrival: Arrival) -> str | None:
-        """Send and record a command without an event loop, which takes longer to load than all of this.
+        """Record a command without an event loop, which takes longer to load than all of this.
 
-        Returns why it was refused, or None if somebody drives the run, who has to be sent the command.
+        It is not sent first, so that others who wait for the lock get it after one write to the disk. Returns
+        why it was refused, or None if somebody drives the run, who has to be sent the command.
         """
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
                 with lock.hold_briefly(self.lock, run=self.id):
-                    letter = self._letters.send(arrival)
                     self._take_all()
-                    return self._letters.answer(letter)
+                    return self._take(arrival)
             except JournalLocked:
                 if lock.owner(self.lock) is not None or time.monotonic() > until:
                     return None
             time.sleep(_PAUSE_SECONDS)  # noqa: TID251 - another sender has it for a moment; no loop to wait in
 
     def _take_all(self) -> None:
-        journal = FileJournal(self.journal)
-        journal.read_now()
         for letter, arrival in self._letters.arrived():
-            state = self.read().state
-            why_not = refusal(state, arrival)
-            for event in () if why_not else receive(state, arrival):
-                journal.append_now(event)
-            self._letters.answered(letter, why_not)
+            self._letters.answered(letter, self._take(arrival))
+
+    def _take(self, arrival: Arrival) -> str:
+        """Record a command, by who holds the lock; returns why it was refused."""
+        run = self.read()
+        why_not = refusal(run.state, arrival)
+        events = () if why_not else receive(run.state, arrival)
+        if events:
+            journal = FileJournal(self.journal, self._last.end)
+            journal.append_now(*events)
+            self._last.run, self._last.end = loaded_after(run, events, journal.end), journal.end
+            self._last.seen = identity(self.journal)
+        return why_not
 
     async def wait_for_news(self, seconds: float) -> None:
         if self._news.inbox is None:

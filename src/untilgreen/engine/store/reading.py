@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from untilgreen.core.loop.fold import fold
+from untilgreen.core.loop.fold import apply, fold
 from untilgreen.core.loop.step import undecided
+from untilgreen.core.values.events import Event
 from untilgreen.core.values.state import RunState
 from untilgreen.journal.codec import End
 from untilgreen.journal.reader import read
@@ -27,6 +28,17 @@ def fold_file(journal: Path) -> tuple[LoadedRun | None, End]:
         return None, end
     beginning = tuple(events) if len(events) <= BEGINNING else ()
     return LoadedRun(state=state, seq=end.seq, head=end.head, beginning=beginning), end
+
+
+def loaded_after(run: LoadedRun, events: Sequence[Event], end: End) -> LoadedRun:
+    """The run after these events as well, which its reader has written himself."""
+    state = run.state
+    for event in events:
+        state = apply(state, event)
+    known = (*run.beginning, *events) if run.beginning else ()
+    return LoadedRun(
+        state=state, seq=end.seq, head=end.head, beginning=known if len(known) <= BEGINNING else ()
+    )
 
 
 @contextmanager
@@ -61,4 +73,4 @@ def status(state: RunState, *, driven: bool = False) -> str:
     return "running" if driven else "open"
 
 
-__all__ = ["LoadedRun", "fold_file", "state_of", "status"]
+__all__ = ["LoadedRun", "fold_file", "loaded_after", "state_of", "status"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -94,6 +95,7 @@ def brief_name(lap: int, attempt: int = 1) -> str:
     return f"activity/{numbered(lap, attempt)}-brief.md"
 
 
+@lru_cache(maxsize=1024)
 def _safe(name: str) -> str:
     """A gate's name as a part of a file's name; a name that had to be changed gets its own mark."""
     plain = re.sub(r"[^a-z0-9._-]+", "-", name.lower())[:40].strip("-.")

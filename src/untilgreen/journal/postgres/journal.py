@@ -8,7 +8,7 @@ import anyio
 
 from untilgreen.core.values.events import Event, RunFinished
 from untilgreen.errors import JournalError, JournalTaken, RunGone
-from untilgreen.journal.codec import End, decode, encode
+from untilgreen.journal.codec import End, decode, encode_all
 from untilgreen.journal.postgres.database import Connection, Database
 from untilgreen.journal.postgres.notices import Notices
 
@@ -41,10 +41,10 @@ class PostgresJournal:
         self._end: End | None = None
         self._turn = anyio.Lock(fast_acquire=True)
 
-    async def append(self, event: Event) -> None:
-        """Write one event durably; `JournalTaken` where another driver has the run."""
+    async def append(self, *events: Event) -> None:
+        """Write events durably; `JournalTaken` where another driver has the run."""
         async with self._turn:
-            await self._database.call(lambda connection: self._append(connection, event))
+            await self._database.call(lambda connection: self._append(connection, events))
 
     async def events(self) -> Sequence[Event]:
         """All events so far."""
@@ -80,9 +80,9 @@ class PostgresJournal:
         )
         return decode(b"".join(row[0] for row in rows), end, name=f"the journal of run {self._run}")
 
-    def _append(self, connection: Connection, event: Event) -> None:
+    def _append(self, connection: Connection, events: Sequence[Event]) -> None:
         end = self._stored_end(connection) if self._end is None else self._end
-        data, after = encode(event, end)
+        data, after = encode_all(events, end)
         lines = data.splitlines(keepends=True)
         values = {
             "run": self._run,
