@@ -9,6 +9,6 @@ approval    People answer while the run waits for them.
 ci          The checks that GitHub ran on a pushed commit, read through `gh`.
 
 Used by: `engine`, which creates gates through the plugin table and calls `check` with a CheckContext.
-Uses: `core` values, `ports`, `process` to run commands, `errors`; no gate knows the engine or another room.
+Uses: `core` values, `ports`, `process` to run commands, `errors`; no gate knows the engine.
 Authors of gates import Finding, Verdict and CheckContext from `untilgreen`.
 """

@@ -65,9 +65,8 @@ async def test_where_that_is_not_allowed_the_verdict_names_what_was_left_out(pro
     verdict = await guard.check(context)
 
     assert verdict.status == "error"
-    assert "Left out of the copy, of which ignored files may take 2 GB: data/large." in verdict.excerpt + str(
-        [finding.message for finding in verdict.findings]
-    )
+    said = verdict.excerpt + str([finding.message for finding in verdict.findings])
+    assert "Left out of the copy, since ignored files may take up only 2 GB of it: data/large." in said
 
 
 @pytest.mark.parametrize("shares", [True, False])

@@ -248,7 +248,7 @@ def test_a_file_without_whole_test_modules_has_nothing_to_put_back(text: str) ->
     ("old", "new", "words"),
     [
         ("def test_a():\n    assert x == 1\n", "", "t.py was emptied. Removed or renamed tests: test_a."),
-        ("def test_a(): pass\n", "def test_b(): pass\n", "tests: test_a, new are test_b"),
+        ("def test_a(): pass\n", "def test_b(): pass\n", "tests: test_a; new tests: test_b"),
         ("it('adds', f)\n", "it.skip('adds', f)\n", "skipped: `it.skip('adds', f)`"),
         ("assert x == 1\n", "assert x\n", "loosened: was `assert x == 1`, now `assert x`"),
         ("expect(a).toBe(1)\n", "a\n", "assertions removed: was `expect(a).toBe(1)`"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from untilgreen.gates.integrity.wrong_values import EQUAL, with_wrong_values
+from untilgreen.gates.integrity.wrong_values import EQUAL, with_wrong_values, wrong_value
 
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 PERL = pytest.mark.skipif(shutil.which("prove") is None, reason="needs perl")
@@ -48,6 +48,12 @@ def test_python(tmp_path: Path, product: str, misled: bool) -> None:
     (tmp_path / "test_calc.py").write_text(with_wrong_values("test_calc.py", text))
 
     assert said([sys.executable, "-m", "unittest", "-q"], tmp_path) == (not misled, misled)
+
+
+@pytest.mark.parametrize("value", [0, 3, -1.5, 1e300, float("inf"), "a"])
+@pytest.mark.parametrize("far", [1, 7919])
+def test_a_wrong_value_is_never_the_right_one(value: object, far: int) -> None:
+    assert wrong_value(value, far) != value
 
 
 def test_tabs_and_several_bytes_and_old_line_ends_move_nothing() -> None:

@@ -9,6 +9,8 @@ comparison    The gates with the originals, then with new tests added, then on t
 canary        Tests that must fail and values that must differ, where changed code could mislead tests.
 must_fail     The canary's tests, by language.
 wrong_values  Original tests that compare with wrong values, by language.
+opposites     Original tests in which every assertion says the opposite.
+unasked       Which of them stayed green, as none does on the untouched tree.
 explanations  Describes changes to a protected file, to explain a verdict, never to reach one.
 trees         The trees of a run, as this package reads them: the protocol that a workspace implements.
 protected/    Which files gates depend on, and which part of a file that mixes tests with product code.

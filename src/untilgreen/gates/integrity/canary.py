@@ -1,7 +1,8 @@
 """Tests that must fail and values that must differ, put into original test files: do they still judge?
 
 Product code runs in the process of its tests: it can end it, replace what they assert with, equal everything,
-or read what they expect. Only code that names a way to do so is tried, as it takes one more run of the gates.
+or read what they expect. Code that names a way to do so is always tried; where the gates are quick, so is all
+other code, with the opposite of every assertion.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from untilgreen.core.values.model import Finding, Verdict
+from untilgreen.core.values.model import Change, Finding, Verdict
 from untilgreen.gates.integrity.must_fail import with_canary, with_canary_inside
+from untilgreen.gates.integrity.opposites import with_opposites
 from untilgreen.gates.integrity.tampering import Tampering
 from untilgreen.gates.integrity.trial_rooms.rooms import Contents
 from untilgreen.gates.integrity.trial_rooms.trials import Trial, Trials
+from untilgreen.gates.integrity.unasked import all_red, unasked
 from untilgreen.gates.integrity.wrong_values import EQUAL, with_wrong_values
 from untilgreen.regex import regex
 
 CANNOT_FAIL = "cannot-fail"
 EQUALS = "equals-wrong-values"
+UNASKED = "not-asked"
 _PYTHON = regex(
     r"\b(?:_exit|unittest|_?pytest|atexit|AssertionError|__?builtins(?:__)?|builtins|__import__|importlib|ctypes|"
     r"exec[lv]\w*|abort|kill|raise_signal|settrace|setprofile|meta_path|path_hooks|get_objects|_getframe|f_back|"
@@ -68,6 +72,7 @@ _LEARNS: Mapping[str, re.Pattern[str]] = {
 """The same for what equals everything, or reads what a test expects."""
 _MOST_FILES = 20
 _MOST_NAMES = 3
+_CONFIRMATIONS = 3
 _LONGEST_LINE = 100
 
 
@@ -78,6 +83,8 @@ class Canary(Struct, frozen=True, kw_only=True):
     found: Tampering
     contents: Contents
     """The tree with the originals put back."""
+    quick: bool = False
+    """Whether the gates take so little time that code is tried whatever it names."""
 
     async def verdict(self) -> Verdict | None:
         """Red where tests can't fail, or wrong values are equal; None if nothing speaks against them."""
@@ -85,6 +92,8 @@ class Canary(Struct, frozen=True, kw_only=True):
         found = await self._must_fail(ways) if ways else None
         if found is None and (learns := ways or await self._ways(_LEARNS)):
             found = await self._must_differ(learns)
+        if found is None and self.quick and self._of_the_product():
+            found = await self._must_be_asked()
         return found
 
     async def _must_fail(self, ways: Mapping[str, str]) -> Verdict | None:
@@ -96,7 +105,7 @@ class Canary(Struct, frozen=True, kw_only=True):
             return None
         gate = next(iter(trial.verdicts))
         message = (
-            f"A test that must fail is in {_names(sorted(files))} now, and gate {gate!r} stayed green. "
+            f"A test that must fail was added to {_names(sorted(files))}, and gate {gate!r} stayed green. "
             f"Changed code keeps tests from failing: {_names(list(ways.values()))}. Remove that code."
         )
         finding = Finding(id=f"{CANNOT_FAIL}: {gate}", message=message)
@@ -114,11 +123,63 @@ class Canary(Struct, frozen=True, kw_only=True):
         if before is None or _equal(before):
             return None
         message = (
-            f"With wrong values in {_names(sorted(files))}, gate {gates[0]!r} finds them equal to what the "
-            "code returns. Changed code equals everything, reads the tests or disarms them: "
-            f"{_names(list(ways.values()))}. Compute the result instead."
+            f"Wrong values were put into {_names(sorted(files))}, and gate {gates[0]!r} finds one "
+            "equal to what the code returns. Changed code equals everything, reads the tests or disarms "
+            f"them: {_names(list(ways.values()))}. Compute the result instead."
         )
         return Verdict(status="fail", findings=(Finding(id=f"{EQUALS}: {gates[0]}", message=message),))
+
+    async def _must_be_asked(self) -> Verdict | None:
+        """Tests that say the opposite are red, as they are on the untouched tree; else nobody asked them."""
+        named = sorted(set(self._named()))
+        helpers = [path for path in self._known() if path.endswith(".py")]
+        files = await self._changed_tests([*named, *helpers] or self._known(), with_opposites)
+        title = "with opposite assertions"
+        trial = await self._tried(title, self.contents, files)
+        if trial is None or all(map(all_red, trial.verdicts.values())):
+            return None
+        untouched = replace(self.contents, snapshot=self.found.original, overlays={})
+        before = await self._tried(f"on the untouched tree, {title}", untouched, files)
+        control = before.verdicts if before is not None else {}
+        loaded = not files.keys().isdisjoint(named)
+        found = self._unasked(trial, control, files, loaded=loaded)
+        # A test that fails now and then is green now and then as its opposite, too.
+        for _ in range(_CONFIRMATIONS):
+            if not any(found.values()):
+                return None
+            again = await self._tried(f"{title}, again", self.contents, files)
+            still = self._unasked(again, control, files, loaded=loaded) if again is not None else found
+            found = {gate: names & still[gate] for gate, names in found.items()}
+        for gate, names in found.items():
+            if names:
+                return self._about_unasked(gate, sorted(names), sorted(files))
+        return None
+
+    def _unasked(
+        self, trial: Trial, control: Mapping[str, Verdict], files: Mapping[str, bytes], *, loaded: bool
+    ) -> dict[str, set[str]]:
+        """By gate, the tests that stayed green."""
+        known = self.trials.context.baseline
+        python = [text for path, text in files.items() if path.endswith(".py")]
+        texts = [text.decode(errors="surrogateescape") for text in python]
+        return {
+            gate: set(unasked(verdict, control.get(gate), known[gate], texts, loaded=loaded))
+            for gate, verdict in trial.verdicts.items()
+        }
+
+    def _about_unasked(self, gate: str, names: Sequence[str], files: Sequence[str]) -> Verdict:
+        changed = _names([change.path for change in self._of_the_product()])
+        message = (
+            f"With the opposite of every assertion in {_names(files)}, gate {gate!r} stayed green for "
+            f"{_names(names)}. Changed code ({changed}) equals everything, reads the tests, takes them over "
+            "or ends them. Compute the result instead."
+        )
+        return Verdict(status="fail", findings=(Finding(id=f"{UNASKED}: {gate}", message=message),))
+
+    def _of_the_product(self) -> list[Change]:
+        own = {each.path for each in self.found.touched if not each.part} | set(self.found.new_tests)
+        changes = (each for each in self.found.changes if each.status != "deleted")
+        return [each for each in changes if each.path not in own]
 
     async def _tried(self, title: str, contents: Contents, files: Mapping[str, bytes]) -> Trial | None:
         """The gates that count tests, with these files of tests; None if there are none."""

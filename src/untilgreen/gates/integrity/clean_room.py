@@ -68,8 +68,10 @@ class CleanRoom(Struct, frozen=True, kw_only=True):
     trials: Trials
     original: str
     changes: Sequence[Change]
+    caches: Collection[str] = ()
+    """New and changed files of caches that are in the snapshot, and in no room."""
     setup: Sequence[str] = ()
-    watched: Collection[str] = ()
+    watched: Collection[str] | None = None
     """Protected files: a gate that turns green by changing one is not green."""
     same_tests: bool = False
     """Whether no protected file changed, so that the tests are those of the untouched tree."""
@@ -119,7 +121,8 @@ class CleanRoom(Struct, frozen=True, kw_only=True):
         return compare(top, files_outside(top), rooms.before, rooms.keep).hidden
 
     def _contents(self) -> Contents:
-        return Contents(snapshot=self.trials.context.snapshot)
+        snapshot = self.trials.context.snapshot
+        return Contents(snapshot=snapshot, originals=self.original, paths=self.caches)
 
     def _new_paths(self) -> list[str]:
         return [change.path for change in self.changes if change.status != "deleted"]
@@ -151,7 +154,8 @@ class CleanRoom(Struct, frozen=True, kw_only=True):
             return Verdict(status="error", findings=findings, excerpt=excerpt(alike))
         if self._manifests() and not self.setup:
             return Verdict(status="error", findings=self._needs_setup(red), excerpt=excerpt(red))
-        findings = tuple(_not_clean(name, each, trial.room.left_out) for name, each in red.items())
+        left_out = (*trial.room.left_out, *sorted(self.caches))
+        findings = tuple(_not_clean(name, each, left_out) for name, each in red.items())
         return Verdict(status="fail", findings=findings, excerpt=excerpt(red))
 
     def _needs_setup(self, red: Verdicts) -> tuple[Finding, ...]:
@@ -218,11 +222,13 @@ def unable(name: str, verdict: Verdict, room: Room, needed: Sequence[str] = ()) 
         paths = ", ".join(needed[:_MOST_NAMES])
         keep = ", ".join(f'"{path}"' for path in needed[:_MOST_NAMES])
         fix = f"this gate needs {paths}: name it in clean_room.keep, as in keep = [{keep}]."
-        return Finding(id=f"{NO_CLEAN_ROOM}: {name}", message=f"{begin}{fix} It says: {_words(verdict)}")
+        return Finding(
+            id=f"{NO_CLEAN_ROOM}: {name}", message=f"{begin}{fix} The gate says: {_words(verdict)}"
+        )
     large = f"Too large to copy there: {', '.join(room.too_large)}. " if room.too_large else ""
     message = (
         f"{begin}even the untouched files get a different verdict there. "
-        f"{_left_out(room.left_out)}{large}It says: {_words(verdict)} "
+        f"{_left_out(room.left_out)}{large}The gate says: {_words(verdict)} "
         "If it needs files that git ignores, name them in clean_room.keep; if something has to be installed "
         "first, set clean_room.setup."
     )
@@ -233,7 +239,7 @@ def _without_baseline(name: str, verdict: Verdict, room: Room) -> Finding:
     """Whether the gate or the work is to blame is unknown without a verdict from before the first lap."""
     message = (
         f"Gate {name!r} is green in the workspace, and in a clean room it fails as it does on the untouched "
-        f"tree. {_left_out(room.left_out)}It says: {_words(verdict)} "
+        f"tree. {_left_out(room.left_out)}The gate says: {_words(verdict)} "
         "If it needs files that git ignores, name them in clean_room.keep; if something has to be installed "
         "first, set clean_room.setup. With baseline = true this is found before the first lap."
     )
@@ -243,7 +249,7 @@ def _without_baseline(name: str, verdict: Verdict, room: Room) -> Finding:
 def _not_clean(name: str, verdict: Verdict, left_out: Sequence[str]) -> Finding:
     message = (
         f"Gate {name!r} is green in the workspace and red in a clean room, which has the snapshot alone. "
-        f"{_left_out(left_out)}It says: {_words(verdict)} "
+        f"{_left_out(left_out)}The gate says: {_words(verdict)} "
         "Make it pass without files that git ignores; a person can name what it needs in clean_room.keep."
     )
     return Finding(id=f"{NOT_CLEAN}: {name}", message=message)

@@ -239,7 +239,7 @@ def _broken(control: Verdicts) -> list[Finding]:
         first = verdict.findings[0].message if verdict.findings else verdict.excerpt.strip()
         message = (
             f"Gate {name!r} is red in a copy of the files even with nothing put back, so weakened "
-            f"tests would not show. It says: {trim(first, 500)} "
+            f"tests would not show. The gate says: {trim(first, 500)} "
             "Look at the changes and allow them, or make the gate work in any directory."
         )
         named.append(Finding(id=f"{NO_COPY}: {name}", message=message))

@@ -83,7 +83,7 @@ def _about_new(new: str) -> str:
 def _about_tests(removed: list[str], added: list[str]) -> str:
     if not removed:
         return ""
-    instead = f", new are {_few(added)}" if added else ""
+    instead = f"; new tests: {_few(added)}" if added else ""
     return f"Removed or renamed tests: {_few(removed)}{instead}."
 
 

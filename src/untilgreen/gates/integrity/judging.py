@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from anyio import current_time
 from msgspec.structs import replace
 
 from untilgreen.core.values.model import Finding, Verdict
@@ -66,24 +67,28 @@ async def _judge(gate: IntegrityGate, trials: Trials, original: str) -> Verdict:
     from untilgreen.gates.integrity.canary import Canary  # noqa: PLC0415 - as above
     from untilgreen.gates.integrity.clean_room import CleanRoom  # noqa: PLC0415 - as above
     from untilgreen.gates.integrity.comparison import Comparison  # noqa: PLC0415 - as above
-    from untilgreen.gates.integrity.tampering import Tampering  # noqa: PLC0415 - as above
+    from untilgreen.gates.integrity.early_trial import CHEAP_SECONDS  # noqa: PLC0415 - as above
+    from untilgreen.gates.integrity.tampering import Tampering, caches_among  # noqa: PLC0415 - as above
 
     if gate.originals:
         found = await _tampering(gate, trials)
     else:
         changes = await gate.trees.changes(original, trials.context.snapshot)
-        found = Tampering(original=original, changes=changes)
-    clean = passed("")
+        found = Tampering(original=original, changes=changes, caches=caches_among(changes, gate.keep))
+    clean, quick = passed(""), False
     if gate.clean_room:
+        began = current_time()
         room = CleanRoom(
             trials=trials,
             original=original,
             changes=found.changes,
+            caches=found.caches,
             setup=gate.setup,
-            watched=found.known,
+            watched=found.known if gate.originals else None,
             same_tests=gate.originals and not (found or found.accepted),
         )
         clean = await room.verdict()
+        quick = current_time() - began < CHEAP_SECONDS
     if clean.status == "fail" or not gate.originals:
         return clean
     comparison = Comparison(trials=trials, found=found, clean=gate.clean_room)
@@ -94,7 +99,7 @@ async def _judge(gate: IntegrityGate, trials: Trials, original: str) -> Verdict:
     if found:
         compared = await comparison.verdict()
     if compared.status == "pass":
-        canary = Canary(trials=trials, found=found, contents=comparison.put_back(()))
+        canary = Canary(trials=trials, found=found, contents=comparison.put_back(()), quick=quick)
         compared = await canary.verdict() or compared
     return _joined(clean, compared)
 
@@ -103,7 +108,7 @@ async def _tampering(gate: IntegrityGate, trials: Trials) -> Tampering:
     from untilgreen.gates.integrity.tampering import find_tampering  # noqa: PLC0415 - as above
 
     protection = _protection(gate, trials.context, trials.below)
-    return await find_tampering(gate.trees, trials.context, protection, trials.specs)
+    return await find_tampering(gate.trees, trials.context, protection, trials.specs, gate.keep)
 
 
 def _protection(gate: IntegrityGate, context: CheckContext, below: str) -> Protection:

@@ -5,17 +5,26 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
+from anyio import to_thread
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from untilgreen.core.values.model import Change, GateSpec, Verdict
 from untilgreen.gates.command import CANNOT_RUN
 from untilgreen.gates.integrity.protected.cmake_tests import declares_tests, swap_cmake
-from untilgreen.gates.integrity.protected.derivation import derive
+from untilgreen.gates.integrity.protected.derivation import commands_of, derive
+from untilgreen.gates.integrity.protected.installed_plugins import (
+    IMPORTS,
+    installed_among,
+    module_of,
+    modules_imported,
+    modules_run_by,
+    names_of,
+)
 from untilgreen.gates.integrity.protected.mixed_files import Swap, is_mixed, swap
 from untilgreen.gates.integrity.protected.protection import Protection
 from untilgreen.gates.integrity.protected.python_doctests import may_have_examples, swap_docstrings
@@ -23,6 +32,7 @@ from untilgreen.gates.integrity.protected.runner_checks import may_check, swap_r
 from untilgreen.gates.integrity.protected.rust_inline_tests import has_tests_inside, swap_inline
 from untilgreen.gates.integrity.protected.suppressions import may_suppress, swap_suppressions
 from untilgreen.gates.integrity.trees import Trees
+from untilgreen.gates.integrity.trial_rooms.unkept_files import is_cache
 from untilgreen.gates.output.tool_result import NO_TESTS
 from untilgreen.ports import CheckContext
 
@@ -53,6 +63,8 @@ class Tampering(Struct, frozen=True, kw_only=True):
     """New tests, which are welcome."""
     hidden: frozenset[str] = frozenset()
     """New files that a changed .gitignore hides."""
+    caches: frozenset[str] = frozenset()
+    """New and changed files of caches, where git does not ignore them and a snapshot has them."""
     overlays: Mapping[str, bytes] = field(default_factory=dict)
     """Files of which only parts are put back."""
     known: frozenset[str] = frozenset()
@@ -65,7 +77,8 @@ class Tampering(Struct, frozen=True, kw_only=True):
     @property
     def paths(self) -> frozenset[str]:
         """What is put back as a whole."""
-        return frozenset(each.path for each in self.touched) - self.overlays.keys() - self.hidden
+        whole = frozenset(each.path for each in self.touched) - self.overlays.keys() - self.hidden
+        return whole | self.caches
 
     def __bool__(self) -> bool:
         """If nothing was protected or judged before the run, nothing can be weakened."""
@@ -78,13 +91,18 @@ class Tampering(Struct, frozen=True, kw_only=True):
 
 
 async def find_tampering(
-    trees: Trees, context: CheckContext, protection: Protection, gates: Sequence[GateSpec]
+    trees: Trees,
+    context: CheckContext,
+    protection: Protection,
+    gates: Sequence[GateSpec],
+    keep: Collection[str] = (),
 ) -> Tampering:
     """Compare the tree with the untouched one."""
     original = context.base or await trees.first()
     changes = await trees.changes(original, context.snapshot)
     if not changes:
         return Tampering(original=original)
+    caches = {path for path in caches_among(changes, keep) if not protection.lets_through(path)}
     listed = await trees.files(original)
     files = frozenset(listed)
     derived = await derive(trees, original, files, protection.below, gates, context.baseline)
@@ -104,18 +122,48 @@ async def find_tampering(
     found = Tampering(
         original=original,
         changes=changes,
+        caches=frozenset(caches),
         known=frozenset(roles),
         accepted=any(protection.lets_through(change.path) for change in changes),
         judged=any(_judged_something(verdict) for verdict in context.baseline.values()),
     )
+    protection = await _with_libraries(protection, trees, original, changes, frozenset(roles), gates)
     tests = [path for path, role in roles.items() if role == "test"]
     names = _names_of_tests(tests, context.baseline, derived.examples)
     parts = partial(_of_product, names, doctests=bool(derived.examples))
     for change in changes:
+        if change.path in caches:
+            continue
         found = await _with(found, change, trees, context.snapshot, protection, parts)
     if any(posixpath.basename(change.path) == ".gitignore" for change in changes):
         found = await _with_hidden(found, trees, protection)
     return found
+
+
+async def _with_libraries(  # noqa: PLR0917 - everything that is known about what is imported
+    protection: Protection,
+    trees: Trees,
+    original: str,
+    changes: Sequence[Change],
+    known: frozenset[str],
+    gates: Sequence[GateSpec],
+) -> Protection:
+    """Protects installed modules that commands run or tests import from new files that stand in for them."""
+    new = {module_of(each.path) for each in changes if each.status == "added" and each.path.endswith(".py")}
+    own = {name for path in protection.files if path.endswith(".py") for name in names_of(path)}
+    commands = [command for gate in gates for command in commands_of(gate.options)]
+    installed = await to_thread.run_sync(installed_among, commands, protection.top, new - own)
+    if not installed:
+        return protection
+    lines = await trees.lines(original, IMPORTS, "*.py")
+    imported = modules_imported(line for path, found in lines.items() if path in known for line in found)
+    used = installed & (modules_run_by(commands) | imported)
+    return replace(protection, plugins=frozenset(protection.plugins) | used)
+
+
+def caches_among(changes: Sequence[Change], keep: Collection[str]) -> frozenset[str]:
+    """Changed files that a tool wrote for itself, and reads in place of what they were made from."""
+    return frozenset(change.path for change in changes if is_cache(change.path, keep))
 
 
 async def _with(  # noqa: PLR0917 - one change, and what it is judged by

@@ -58,7 +58,7 @@ def _python(text: str) -> str:
     turned = False
     # From the end, so that the places of earlier statements stay the same.
     for statement in sorted(_comparisons(tree), key=lambda each: -each.lineno):
-        literal = _compared(statement)
+        literal = compared(statement)
         first, last = statement.lineno - 1, (statement.end_lineno or statement.lineno) - 1
         before = lines[first][: statement.col_offset]
         if literal is None or before.strip() or lines[last][statement.end_col_offset :].strip():
@@ -74,7 +74,7 @@ def _comparisons(tree: ast.AST) -> Iterator[ast.Assert | ast.Expr]:
             yield node
 
 
-def _compared(statement: ast.Assert | ast.Expr) -> ast.Constant | None:
+def compared(statement: ast.Assert | ast.Expr) -> ast.Constant | None:
     """The number or text that a statement compares something with."""
     if isinstance(statement, ast.Assert):
         test = statement.test
@@ -98,7 +98,7 @@ def _is_plain(literal: ast.Constant) -> bool:
 def _expected_to_fail(lines: list[bytes], before: bytes, literal: ast.Constant, first: int) -> list[bytes]:
     """The statement as it is, with another value, where only an equality is an error."""
     lines, at = list(lines), literal.lineno - 1 - first
-    wrong = repr(_wrong(literal.value)).encode()
+    wrong = repr(wrong_value(literal.value)).encode()
     lines[at] = lines[at][: literal.col_offset] + wrong + lines[at][literal.end_col_offset :]
     deeper = before + (b"\t" if b"\t" in before else b" ")
     lines[0] = deeper + lines[0][len(before) :]
@@ -113,11 +113,12 @@ def _expected_to_fail(lines: list[bytes], before: bytes, literal: ast.Constant, 
     return [before + b"try:\n", *lines, *indented]
 
 
-def _wrong(value: object) -> object:
+def wrong_value(value: object, far: int = _FAR) -> object:
+    """Another value of the same type; a float may be so large that adding to it changes nothing."""
     if isinstance(value, str):
         return f"{value}~"
     assert isinstance(value, int | float)
-    return value + _FAR
+    return next(each for each in (value + far, value / 2, 0.0) if each != value)
 
 
 def _script(text: str) -> str:

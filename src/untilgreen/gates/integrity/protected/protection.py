@@ -39,7 +39,7 @@ class Protection(Struct, frozen=True, kw_only=True):
     files: Collection[str] = frozenset()
     """The files of the untouched tree."""
     plugins: Collection[str] = frozenset()
-    """Modules that the installed plugins of a test runner are loaded from."""
+    """Modules that are installed, and that a test runner, a command or a test loads."""
     programs: Collection[str] = frozenset()
     """Directories of the tree in which a check looks for programs."""
     top: str = ""

@@ -42,8 +42,9 @@ _NOT_IN_A_COPY = frozenset({CLAIM_GATE, INTEGRITY_GATE, APPROVAL_GATE, "judge", 
 _SLACK_SECONDS = 120.0
 LEFT_OUT = "left-out"
 _MOST_NAMES = 10
-_RUNS = 8
-"""The clean room, the originals alone and with new tests, and what confirms a red one."""
+_MOST_LINKS = 40
+_RUNS = 16
+"""The clean room, the originals alone and with new tests, what confirms a red one, and the canaries."""
 
 
 def repeatable(gates: Sequence[GateSpec]) -> tuple[GateSpec, ...]:
@@ -110,7 +111,7 @@ class Trials(Struct, frozen=True, kw_only=True):
         title: str,
         contents: Contents,
         *,
-        watched: Collection[str] = (),
+        watched: Collection[str] | None = None,
         only: Collection[str] | None = None,
         setup: Sequence[str] = (),
         links: Collection[str] = (),
@@ -119,22 +120,23 @@ class Trials(Struct, frozen=True, kw_only=True):
     ) -> Trial:
         """Make a room, run the gates there, and record their verdicts.
 
-        `watched` files should stay the same; `only` these gates run, after the commands of `setup`; of
-        `links`, those that lead out of the tree are reported; what is written to `emptied` files is lost.
-        With the `same_tests` as before the first lap, none may be skipped that ran then.
+        `watched` files should stay the same, and new ones that configure a tool are noted, even if none is
+        watched; `only` these gates run, after the commands of `setup`; of `links`, those that lead out of the
+        tree are reported; what is written to `emptied` files is lost. With the `same_tests` as before the
+        first lap, none may be skipped that ran then.
         """
         specs = [spec for spec in self.specs if only is None or spec.name in only]
         async with self.rooms.open("room", contents) as room:
             leaving = await to_thread.run_sync(_leaving, room, links)
             failed = await self._set_up(room, setup)
             await to_thread.run_sync(_empty, room.path, emptied)
-            before = await to_thread.run_sync(_marks, room.path, watched)
-            there = await to_thread.run_sync(files_in, room.path) if watched else frozenset()
+            before = await to_thread.run_sync(_marks, room.path, watched or ())
+            there = await to_thread.run_sync(files_in, room.path) if watched is not None else frozenset()
             verdicts = {spec.name: failed for spec in specs} if failed is not None else {}
             verdicts = verdicts or await rerun(specs, self.make, room, self.below, self.context)
             verdicts = self._with_the_same_tests(verdicts) if same_tests else verdicts
-            after = await to_thread.run_sync(_marks, room.path, watched)
-            made = await to_thread.run_sync(_made, room.path, there) if watched else []
+            after = await to_thread.run_sync(_marks, room.path, watched or ())
+            made = await to_thread.run_sync(_made, room.path, there) if watched is not None else []
         await to_thread.run_sync(write_down, self.context.output, title, verdicts)
         return Trial(
             verdicts=verdicts,
@@ -219,7 +221,7 @@ def _told(gate: str, verdict: Verdict, room: Room) -> Verdict:
         return verdict
     more = f" and {len(room.too_large) - _MOST_NAMES} more" if len(room.too_large) > _MOST_NAMES else ""
     names = f"{', '.join(room.too_large[:_MOST_NAMES])}{more}"
-    why = f"Left out of the copy, of which ignored files may take {LARGEST / 1e9:.0f} GB: {names}."
+    why = f"Left out of the copy, since ignored files may take up only {LARGEST / 1e9:.0f} GB of it: {names}."
     if verdict.status == "pass":
         return with_fields(verdict, excerpt=f"{why}\n{verdict.excerpt}")
     message = f"Gate {gate!r} is red in a copy that lacks some files, which proves nothing. {why}"
@@ -255,15 +257,20 @@ def write_down(output: Path | None, title: str, verdicts: Verdicts) -> None:
 
 def _leaving(room: Room, paths: Collection[str]) -> tuple[str, ...]:
     """Those of the paths that are links to a place outside the tree."""
-    found = []
-    for path in paths:
-        with suppress(OSError):
-            target = os.fspath((room.path / path).readlink())
-            inside = posixpath.relpath(target, room.top) if target.startswith("/") else ""
-            aim = inside or posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-            if aim == ".." or aim.startswith("../"):
-                found.append(path)
-    return tuple(found)
+    return tuple(path for path in paths if (room.path / path).is_symlink() and _leads_out(room, path))
+
+
+def _leads_out(room: Room, path: str) -> bool:
+    """Follow all links on the way, as the gates do: `folder/..` may be anywhere if the folder is a link."""
+    within, top = os.path.realpath(room.path), os.path.realpath(room.top)
+    for _ in range(_MOST_LINKS):
+        aim = os.path.realpath(os.path.join(within, path))  # noqa: PTH118 - a path that may be anywhere
+        if aim == within or aim.startswith(f"{within}/"):
+            return False
+        path = posixpath.relpath(aim, top)  # gates see the room at the workspace's own path
+        if path == ".." or path.startswith("../"):
+            return True
+    return True
 
 
 def _marks(room: Path, paths: Collection[str]) -> Mapping[str, bytes]:
