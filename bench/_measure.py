@@ -37,6 +37,26 @@ class Ratio(NamedTuple):
         return f"ratio {self.processor:.2f} by the processor, {self.clock:.2f} by the clock"
 
 
+class Bar(NamedTuple):
+    """The most that a ratio should be; for one that is still above it, also the most that is allowed so far.
+
+    A benchmark that always fails for a reason that is known would not show a new one.
+    """
+
+    most: float
+    allowed: float | None = None
+
+    def holds(self, found: float) -> bool:
+        """Whether the benchmark passes."""
+        return found <= (self.most if self.allowed is None else self.allowed)
+
+    def beside(self, found: float) -> str:
+        """The bar in words, and whether this reaches it."""
+        missed = found > self.most
+        until = "" if self.allowed is None else f"; fails above {self.allowed:.2f}"
+        return f"bar {self.most:.2f}{' missed' if missed else ''}{until}"
+
+
 ENDLESS = Cost(float("inf"), float("inf"))
 
 

@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from time import process_time
 
-from untilgreen.backtest.playing import decide
+from untilgreen.backtest.replay import decide
 from untilgreen.backtest.trajectories import lines, parse
 from untilgreen.core.defaults import default_detectors
 

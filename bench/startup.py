@@ -24,19 +24,19 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench._measure import Cost, cost, interleaved, ratio, repository, script
+from bench._measure import Bar, Cost, cost, interleaved, ratio, repository, script
 
 ROUNDS = int(os.environ.get("ROUNDS", "15"))
 BARS = {
-    "--version": 0.5,
-    "run": 2.5,
-    "steer": 1.6,
-    "show": 1.6,
-    "list": 1.6,
-    "diff": 2.5,
-    "check": 2.5,
-    "verify": 4.0,
-    "hook": 0.5,
+    "--version": Bar(0.5),
+    "run": Bar(2.5, allowed=4.0),
+    "steer": Bar(1.6),
+    "show": Bar(1.6),
+    "list": Bar(1.6),
+    "diff": Bar(2.5),
+    "check": Bar(2.5),
+    "verify": Bar(4.0),
+    "hook": Bar(0.5),
 }
 """Multiples of the baseline; those of diff, check and verify are ours, as they start git and gates."""
 COMMAND = str(Path(sys.executable).with_name("untilgreen"))
@@ -49,7 +49,7 @@ NEVER_STARTED = 9
 
 
 def main() -> int:
-    """Print the figures, and fail when a bar is missed."""
+    """Print the figures, and fail above what is allowed."""
     with TemporaryDirectory() as name, TemporaryDirectory() as other:
         measured = {"baseline": BASELINE, "loop": LOOP, **_chosen(Path(name), COMMAND)}
         turns = {verb: partial(_taken, verb, words, Path(name)) for verb, words in measured.items()}
@@ -61,15 +61,15 @@ def main() -> int:
     before = {verb: least.pop(f"{verb} before") for verb in list(least) if f"{verb} before" in least}
     print(f"python importing msgspec, anyio, cyclopts (baseline): {baseline}")
     print(f"the same with an event loop: {loop}, {ratio(loop, baseline)}")
-    missed = []
+    failed = []
     for verb, taken in least.items():
         found = ratio(taken, baseline)
-        print(f"untilgreen {verb}: {taken}, {found}, bar {BARS[verb]:.2f} by the processor")
+        print(f"untilgreen {verb}: {taken}, {found}, {BARS[verb].beside(found.processor)} by the processor")
         if verb in before:
             print(f"  before: {before[verb]}; after by before: {ratio(taken, before[verb])}")
-        missed += [verb] * (found.processor > BARS[verb])
-    print("missed: " + ", ".join(missed) if missed else "every bar holds")
-    return int(bool(missed))
+        failed += [verb] * (not BARS[verb].holds(found.processor))
+    print("failed: " + ", ".join(failed) if failed else "nothing failed")
+    return int(bool(failed))
 
 
 def _chosen(folder: Path, command: str) -> dict[str, list[str]]:

@@ -18,15 +18,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from bench._measure import Cost, cost, interleaved, ratio, repository, script, used
+from bench._measure import Bar, Cost, cost, interleaved, ratio, repository, script, used
 
 SENDERS = 40
-BAR = 20.0
+BAR = Bar(20.0, allowed=32.0)
 COMMAND = str(Path(sys.executable).with_name("untilgreen"))
 
 
 def main() -> int:
-    """Print the figures, and fail when a bar is missed."""
+    """Print the figures, and fail above what is allowed."""
     senders = int(sys.argv[1]) if len(sys.argv) > 1 else SENDERS
     with TemporaryDirectory() as name:
         work, env = (
@@ -46,10 +46,9 @@ def main() -> int:
         lost = _missing(senders, Path(name, "state"), work)
     found = ratio(least["all"], least["one"])
     print(f"one steer (baseline): {least['one']}")
-    print(
-        f"{senders} steers at once: {least['all']}; {found}, bar {BAR:.0f} by the clock; notes lost: {lost}"
-    )
-    return int(found.clock > BAR or lost > 0)
+    said = f"{found}, {BAR.beside(found.clock)} by the clock"
+    print(f"{senders} steers at once: {least['all']}; {said}; notes lost: {lost}")
+    return int(not BAR.holds(found.clock) or lost > 0)
 
 
 def _at_once(senders: int, work: Path, env: dict[str, str], number: int) -> Cost:

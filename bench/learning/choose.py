@@ -38,7 +38,7 @@ from bench.learning.variants import (
     forget,
 )
 from untilgreen.backtest.parallel import cores
-from untilgreen.backtest.playing import beginning
+from untilgreen.backtest.replay import beginning
 from untilgreen.core.loop.decide import signals_after
 from untilgreen.core.values.rules import Detector, stuck
 from untilgreen.core.values.state import Lap, RunState

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 import untilgreen
 from untilgreen.backtest.parallel import cores
-from untilgreen.backtest.playing import beginning, lap_of
+from untilgreen.backtest.replay import beginning, lap_of
 from untilgreen.backtest.trajectories import lines, parse
 from untilgreen.core.scoring.measure import close_lap
 from untilgreen.core.values.state import Lap, Open
@@ -82,7 +82,7 @@ def mark(path: Path, rooms: Sequence[str]) -> str:
 
 
 def _cache(path: Path) -> Path:
-    made_by = mark(path, ("core/values", "core/scoring/measure.py", "gates/output", "backtest/playing.py"))
+    made_by = mark(path, ("core/values", "core/scoring/measure.py", "gates/output", "backtest/replay.py"))
     cache = Path(tempfile.gettempdir()) / f"untilgreen-laps-{path.stem}-{made_by}.jsonl"
     if cache.exists():
         return cache
@@ -111,7 +111,8 @@ def _kept(line: tuple[bytes, int, str]) -> bytes:
             onset=run.terminal_loop_onset if run.terminal_loop else None,
             laps=_measured(laps),
             attempts=tuple(_measured(laps[begin:end]) for _, begin, end in run.attempts),
-        )
+        ),
+        enc_hook=dict,  # verdicts are shown read-only
     )
 
 

@@ -33,7 +33,7 @@ from bench.learning.refit import FEWEST, fit, streams
 from bench.learning.streams import main as learns
 from bench.learning.streams import play
 from untilgreen.backtest.parallel import cores
-from untilgreen.backtest.playing import decide
+from untilgreen.backtest.replay import decide
 from untilgreen.backtest.score import Played, interval, played
 from untilgreen.backtest.trajectories import lines, parse
 from untilgreen.core.defaults import default_detectors

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from bench.learning.kept_laps import LAPS, mark, names
-from untilgreen.backtest.playing import beginning, lap_of
+from untilgreen.backtest.replay import beginning, lap_of
 from untilgreen.backtest.trajectories import lines, parse
 from untilgreen.core.defaults import default_detectors
 from untilgreen.core.learning.course import Course, end_with

@@ -20,7 +20,7 @@ from time import process_time
 from bench.learning.recorded import Recorded, load
 from bench.learning.refit import FEWEST, fit
 from bench.learning.refit import streams as by_model
-from untilgreen.backtest.playing import beginning, lap_of
+from untilgreen.backtest.replay import beginning, lap_of
 from untilgreen.backtest.trajectories import Step
 from untilgreen.core.learning.activation import end_by, learned
 from untilgreen.core.learning.course import Course
