@@ -1,8 +1,11 @@
-"""What holds for all tests: how hypothesis searches, and that signals are heard."""
+"""What holds for all tests: how hypothesis searches, that signals are heard, and what is no garbage."""
 
+import gc
 import os
 import signal
+from collections.abc import Generator
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("default", deadline=None, print_blob=True)
@@ -16,3 +19,14 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """The tests and their modules stay to the end: nobody needs to look through them for garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()

@@ -35,7 +35,8 @@ def blocks(language: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "code", [code for _, code in blocks("python")], ids=[name for name, _ in blocks("python")]
 )
-def test_python_examples_run(code: str) -> None:
+def test_python_examples_run(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNTILGREEN_STATE_DIR", str(tmp_path))  # not the reader's own runs
     exec(compile(code, "example", "exec"), {})
 
 
@@ -170,6 +171,7 @@ def run_script(script: str, place: Path) -> str:
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "UNTILGREEN_STATE_DIR": str(place.parent / f"{place.name}-state"),
         "HOME": str(place.parent / f"{place.name}-home"),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
     done = subprocess.run(
         ["/bin/sh", "-eu", "-c", script], cwd=place, env=env, capture_output=True, text=True, check=False

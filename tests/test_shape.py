@@ -36,6 +36,7 @@ PURE = {
     "statistics",
     "string",
     "textwrap",
+    "types",
     "typing",
     "untilgreen.core",
     "untilgreen.errors",
@@ -139,25 +140,25 @@ def test_every_module_says_what_it_is_for() -> None:
     assert [path for path, tree in modules() if not ast.get_docstring(tree)] == []
 
 
-def test_the_map_of_every_room_lists_what_is_in_it() -> None:
+def test_the_map_of_every_package_lists_what_is_in_it() -> None:
     wrong = {
-        room.relative_to(PACKAGE).as_posix(): listed ^ held
-        for room in sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
-        if (listed := set(mapped(room))) != (held := set(contents(room)))
+        package.relative_to(PACKAGE).as_posix(): listed ^ held
+        for package in sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
+        if (listed := set(mapped(package))) != (held := set(contents(package)))
     }
 
     assert wrong == {}
 
 
-def mapped(room: Path) -> list[str]:
+def mapped(package: Path) -> list[str]:
     """The names in the map of a package: the lines of its docstring that read `name  what it is for`."""
-    docstring = ast.get_docstring(ast.parse((room / "__init__.py").read_bytes())) or ""
+    docstring = ast.get_docstring(ast.parse((package / "__init__.py").read_bytes())) or ""
     return [line.split()[0] for line in docstring.splitlines() if re.match(r"\S+ {2,}\S", line)]
 
 
-def contents(room: Path) -> list[str]:
-    modules = [path.stem for path in room.glob("*.py") if path.name != "__init__.py"]
-    return modules + [f"{path.parent.name}/" for path in room.glob("*/__init__.py")]
+def contents(package: Path) -> list[str]:
+    modules = [path.stem for path in package.glob("*.py") if path.name != "__init__.py"]
+    return modules + [f"{path.parent.name}/" for path in package.glob("*/__init__.py")]
 
 
 def test_every_path_on_the_architecture_page_exists() -> None:

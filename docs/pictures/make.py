@@ -18,7 +18,7 @@ from untilgreen.core.values.events import BriefOffered, Event
 from untilgreen.core.values.state import RunState
 from untilgreen.journal.file import FileJournal
 from untilgreen.ports import Activity
-from untilgreen.surfaces.live.view import LiveView
+from untilgreen.surfaces.live.live_view import LiveView
 from untilgreen.surfaces.text.summary import summary
 
 PICTURE = Path(__file__).with_name("demo.svg")

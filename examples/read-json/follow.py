@@ -15,6 +15,6 @@ with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
             event = line["event"]
             print(f"lap {event['lap']}: {event['gate']} {event['verdict']['status']}")
         elif line["type"] == "result":
-            print(f"{line['outcome']} after {line['laps']} laps: {line['reason']}")
+            print(f"{line['outcome']} in lap {line['laps']}: {line['reason']}")
             assert line["exit_code"] in (0, 1, 3), line
 sys.exit(run.returncode)

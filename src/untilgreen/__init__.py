@@ -24,7 +24,7 @@ regex         Patterns that are compiled when they are first used.
 crash_points  Named points at which a test can kill a real process.
 __main__      Where a process starts: quick answers first, then the command line.
 
-Used by: programs, which import what `__all__` lists; everything else is in the rooms.
+Used by: programs, which import what `__all__` lists; everything else is in the packages below.
 Uses: nothing until a name is used.
 """
 

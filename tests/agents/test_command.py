@@ -288,7 +288,7 @@ def test_what_is_in_quotes_is_no_shells_business(command: str) -> None:
     ("command", "said"),
     [
         ("./fix.sh 'open", r"\"./fix.sh 'open\" can't be split into words: No closing quotation\. Check"),
-        ("touch f; echo hi", r"contains ';', .* Use one: cmd:sh -c 'touch f; echo hi'$"),
+        ("touch f; echo hi", r"contains ';', .* To use one, write cmd:sh -c 'touch f; echo hi'$"),
         ("a && b", r"contains '&&'"),
         ("./fix.sh >log", r"contains '>'"),
         ("echo $(date)", r"contains '\('"),

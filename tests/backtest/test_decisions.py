@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from untilgreen.backtest.decisions import asked_again, decisions, differing
+from untilgreen.backtest.decisions import decide_again, decisions, differing
 from untilgreen.core.defaults import default_detectors, tuned
 from untilgreen.core.loop.decide import Policy
 from untilgreen.core.loop.remedies import RUNGS
@@ -60,7 +60,7 @@ def test_old_journals_still_lead_the_same_way(name: str, strategy: Strategy) -> 
     events, _ = read(GOLDEN / f"{name}.jsonl")
 
     for made in decisions(events):
-        now = asked_again(made, policy(strategy))
+        now = decide_again(made, policy(strategy))
         assert isinstance(made.event, Decided)
         assert isinstance(now, Decided)
         then, again = made.event.decision, now.decision

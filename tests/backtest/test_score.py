@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from untilgreen.backtest.playing import Decision
+from untilgreen.backtest.replay import Stops
 from untilgreen.backtest.score import Figures, Played, Source, figures, interval
 
 
@@ -18,7 +18,7 @@ def run(
     **more: Any,
 ) -> Played:
     restarts = more.pop("restarts", ())
-    decision = Decision(source=source, id="x", stop=stop, restarts=restarts)
+    decision = Stops(source=source, id="x", stop=stop, restarts=restarts)
     return Played(decision=decision, steps=steps, success=success, onset=onset, **{"attempts": (), **more})
 
 

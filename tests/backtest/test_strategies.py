@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from untilgreen.backtest.strategies import Candidate, Past, Replayed, name_of, past, replay, row
+from untilgreen.backtest.strategies import Candidate, PastRun, Replayed, name_of, past_run, replay, row
 from untilgreen.core.defaults import default_detectors
 from untilgreen.core.loop.remedies import RUNGS
 from untilgreen.core.strategies.fixed import Fixed
@@ -27,14 +27,14 @@ def priced(event: Event) -> Event:
     return replace(event, reply=replace(event.reply, usage=usage))
 
 
-def lived(played: str, strategy: Strategy, remedies: Sequence[str] = ()) -> Past:
+def lived(played: str, strategy: Strategy, remedies: Sequence[str] = ()) -> PastRun:
     events = [priced(event) for _, event in tell(played, strategy, remedies=remedies)]
-    run = past(events, default_detectors())
+    run = past_run(events, default_detectors())
     assert run is not None
     return run
 
 
-def seen(run: Past, strategy: Strategy) -> Replayed:
+def seen(run: PastRun, strategy: Strategy) -> Replayed:
     return replay(run, Candidate(name="other", strategy=strategy))
 
 
@@ -153,9 +153,9 @@ def test_without_money_the_saved_part_is_of_the_time_or_of_the_laps() -> None:
 def test_a_run_that_is_not_over_or_had_no_lap_is_no_past() -> None:
     events = [event for _, event in tell("a -", Fixed())]
 
-    assert past(events[:-1], ()) is None
-    assert past(events[:1], ()) is None
-    assert past([], ()) is None
+    assert past_run(events[:-1], ()) is None
+    assert past_run(events[:1], ()) is None
+    assert past_run([], ()) is None
 
 
 def test_a_strategy_is_named_with_what_is_special_about_it() -> None:

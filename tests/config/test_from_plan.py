@@ -85,5 +85,5 @@ def test_what_is_wrong_in_a_flag_is_said_as_such_and_what_is_wrong_in_the_run_na
 
     with pytest.raises(Exception, match=r"^run abc: leave can't be 'all'"):
         load(Request(start=tmp_path, given=given))
-    with pytest.raises(Exception, match=r"^the command line: leave can't be 'none'"):
+    with pytest.raises(Exception, match=r"^command line: leave can't be 'none'"):
         load(Request(start=tmp_path, given=given, flags={"leave": "none"}))

@@ -59,8 +59,8 @@ def test_flags_go_before_variables_those_before_the_profile_and_that_before_the_
         "leave": "untilgreen.toml",
         "session": "untilgreen.toml",
         "limits.cost": "--set limits.cost",
-        "limits.time": "the command line",
-        "limits.errors": "the variable UNTILGREEN_LIMITS__ERRORS",
+        "limits.time": "command line",
+        "limits.errors": "variable UNTILGREEN_LIMITS__ERRORS",
         "limits.tokens": "untilgreen.toml [profiles.mine]",
         "limits.waits": "untilgreen.toml",
     }
@@ -171,20 +171,20 @@ def test_a_variable_is_a_key(tmp_path: Path, variables: dict[str, str], key: str
         (
             "LIMITS__COSTS",
             "5",
-            "the variable UNTILGREEN_LIMITS__COSTS: there is no limit 'costs'. Did you mean",
+            "variable UNTILGREEN_LIMITS__COSTS: there is no limit 'costs'. Did you mean",
         ),
         (
             "LIMITS__COST",
             "x",
-            "the variable UNTILGREEN_LIMITS__COST: limits.cost = 'x' is not a valid amount of money.",
+            "variable UNTILGREEN_LIMITS__COST: limits.cost = 'x' is not a valid amount of money.",
         ),
-        ("LIMITS__", "5", "the variable UNTILGREEN_LIMITS__: there is no limit ''."),
+        ("LIMITS__", "5", "variable UNTILGREEN_LIMITS__: there is no limit ''."),
         (
             "SESSION",
             "frsh",
-            "the variable UNTILGREEN_SESSION: session can't be 'frsh'. Did you mean 'fresh'?",
+            "variable UNTILGREEN_SESSION: session can't be 'frsh'. Did you mean 'fresh'?",
         ),
-        ("TASK__X", "5", "the variable UNTILGREEN_TASK__X: task = {'x': 5} must be text."),
+        ("TASK__X", "5", "variable UNTILGREEN_TASK__X: task = {'x': 5} must be text."),
     ],
 )
 def test_a_variable_that_is_wrong_is_named(tmp_path: Path, variable: str, text: str, said: str) -> None:
@@ -277,7 +277,7 @@ def test_a_variable_for_the_agent_replaces_the_list_in_the_file(tmp_path: Path) 
 
 def test_a_wrong_flag_is_said_to_come_from_the_command_line(tmp_path: Path) -> None:
     assert finding(tmp_path, None, flags={"limits": {"time": "soon"}}).startswith(
-        "the command line: limits.time = 'soon' is not a valid duration."
+        "command line: limits.time = 'soon' is not a valid duration."
     )
 
 

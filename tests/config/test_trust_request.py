@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from untilgreen.config.load import Request, load
-from untilgreen.config.trust_request import Demand, demand_of
+from untilgreen.config.trust_request import TrustRequest, trust_request_of
 
 SPEC = """\
 task = "Mend it."
@@ -30,19 +30,19 @@ notify = ["command:say done"]
 """
 
 
-def demand(place: Path, text: str = SPEC, **asked: Any) -> Demand | None:
+def request(place: Path, text: str = SPEC, **asked: Any) -> TrustRequest | None:
     (place / "untilgreen.toml").write_text(text)
-    return demand_of(load(Request(start=place, taskless=True, **asked)))
+    return trust_request_of(load(Request(start=place, taskless=True, **asked)))
 
 
 def digest(place: Path, text: str = SPEC) -> str:
-    wanted = demand(place, text)
+    wanted = request(place, text)
     assert wanted is not None
     return wanted.digest
 
 
 def test_everything_that_would_be_run_or_told_is_shown_profiles_included(tmp_path: Path) -> None:
-    wanted = demand(tmp_path)
+    wanted = request(tmp_path)
 
     assert wanted is not None
     assert wanted.path == str(tmp_path / "untilgreen.toml")
@@ -60,8 +60,8 @@ def test_everything_that_would_be_run_or_told_is_shown_profiles_included(tmp_pat
 def test_a_file_that_runs_nothing_and_no_file_at_all_need_no_trust(tmp_path: Path) -> None:
     own = {"agents": ["cmd:true"], "gates": {"tests": {"run": "true"}}}
 
-    assert demand_of(load(Request(start=tmp_path, taskless=True, flags=own))) is None
-    assert demand(tmp_path, 'strategy = "fixed"\n[limits]\ncost = "$5"\n', flags=own) is None
+    assert trust_request_of(load(Request(start=tmp_path, taskless=True, flags=own))) is None
+    assert request(tmp_path, 'strategy = "fixed"\n[limits]\ncost = "$5"\n', flags=own) is None
 
 
 def test_another_value_or_another_plugin_file_is_another_content_and_a_comment_is_not(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_another_value_or_another_plugin_file_is_another_content_and_a_comment_i
 def test_the_template_of_briefs_is_shown_and_its_words_are_content(tmp_path: Path) -> None:
     spec = '[session]\nbrief = "brief.md"\n[profiles.loud.session]\nbrief = "loud.md"\n'
     (tmp_path / "brief.md").write_text("{{PROMPT}}")
-    wanted = demand(tmp_path, spec, flags={"agents": ["cmd:true"], "gates": {"tests": {"run": "true"}}})
+    wanted = request(tmp_path, spec, flags={"agents": ["cmd:true"], "gates": {"tests": {"run": "true"}}})
     before = digest(tmp_path, spec)
 
     assert wanted is not None
@@ -96,7 +96,7 @@ def test_of_pyproject_only_the_own_table_counts(tmp_path: Path) -> None:
         path.write_text(
             f'[project]\nversion = "{version}"\n[tool.untilgreen.gates.tests]\nrun = "pytest -q"\n'
         )
-        wanted = demand_of(load(Request(start=tmp_path, taskless=True)))
+        wanted = trust_request_of(load(Request(start=tmp_path, taskless=True)))
         assert wanted is not None
         digests.add(wanted.digest)
 
@@ -127,7 +127,7 @@ def test_of_pyproject_only_the_own_table_counts(tmp_path: Path) -> None:
 def test_every_key_that_widens_what_may_happen_is_named_and_asked_about(
     written: str, line: str, tmp_path: Path
 ) -> None:
-    found = demand(tmp_path, written + "\n")
+    found = request(tmp_path, written + "\n")
 
     assert found is not None
     assert line in found.lines
@@ -137,4 +137,4 @@ def test_every_key_that_widens_what_may_happen_is_named_and_asked_about(
     "written", ["[limits]\niterations = 5", 'permissions = "gates"', 'sandbox = "bwrap"']
 )
 def test_keys_that_narrow_need_no_trust(written: str, tmp_path: Path) -> None:
-    assert demand(tmp_path, written + "\n") is None
+    assert request(tmp_path, written + "\n") is None

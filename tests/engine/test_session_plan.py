@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from untilgreen.config.load import Request, load
-from untilgreen.config.trust_request import demand_of
+from untilgreen.config.trust_request import trust_request_of
 from untilgreen.core.strategies.ralph import Ralph
 from untilgreen.core.values.model import Plan
 from untilgreen.engine.session_plan import LoopRequest, SessionPlan, session_plan
@@ -24,9 +24,9 @@ def planned(tmp_path: Path) -> Any:
     def make(spec: str, **wish: Any) -> SessionPlan:
         (tmp_path / "untilgreen.toml").write_text(spec + GATE)
         store = Store(tmp_path / "state")
-        demand = demand_of(load(Request(start=tmp_path, taskless=True)))
-        assert demand is not None
-        TrustBook(store).remember(demand, 0.0)
+        request = trust_request_of(load(Request(start=tmp_path, taskless=True)))
+        assert request is not None
+        TrustBook(store).remember(request, 0.0)
         return session_plan(
             LoopRequest(session="id-1", agent="claude", task="make it ok", directory=tmp_path, **wish), store
         )

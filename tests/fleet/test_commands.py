@@ -114,6 +114,13 @@ def test_from_nothing_to_a_branch_with_one_command_for_the_servers(home: Path) -
             assert code == 0, said
         until(lambda: "cancelled" in typed("show", other, "--fleet")[1])
 
+        label = ("--fleet", "--json", "--set", 'labels.riscv=""')  # no worker has that label
+        code, said = typed("run", "Never taken.", "--agent", ADDS, "--gate", "false", *label)
+        assert code == 0, said
+        alone = json.loads(said.splitlines()[-1])["run"]
+        code, said = typed("stop", alone)
+        assert (code, f"Run {alone} has ended." in said) == (0, True), said
+
         kept = home / "kept"
         assert typed("fleet", "export", run, str(kept))[0] == 0
         code, said = typed("resume", other, "--fleet")

@@ -108,10 +108,13 @@ async def test_a_run_that_is_tried_again_and_again_is_cancelled_at_once(
     with nobody_reaches_the_remote(bench):
         machine, *_ = await bench.ready("one")
         await until(lambda: "can't use the remote" in machine.log())
+        await until(lambda: not machine.drivers())
+        shown = await to_thread.run_sync(typed(bench), "show", record.id)
         code, said = await to_thread.run_sync(typed(bench), "cancel", record.id)
         state = await over(record)
 
     assert (code, state.outcome) == (0, Outcome.CANCELLED), said
+    assert f"of {MOST_FAILURES} to drive the run failed on one-" in shown[1], shown[1]
 
 
 async def test_a_setup_that_takes_long_does_not_keep_a_run_from_being_cancelled(
@@ -146,6 +149,7 @@ async def test_a_run_that_no_worker_ever_took_ends_at_once(
 
     assert noted[0] == 0, noted[1]
     assert (code, state.outcome) == (0, Outcome.CANCELLED), said
+    assert (f"Run {record.id} has ended." in said) is (verb == "stop"), said
     end = "StopRequested" if verb == "stop" else "Cancelled"
     assert names(await record.open_journal().events()) == ["RunStarted", "Steered", end, "RunFinished"]
 

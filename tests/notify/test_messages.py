@@ -91,7 +91,7 @@ def test_a_gate_that_asks_for_a_person_nobody_can_reach_is_told_once() -> None:
 
     assert [kind for kind, _ in messages] == ["escalated", "escalated"]
     assert messages[0][1].startswith(
-        "make it green: lint failed and needs a person, but nobody can answer; the run continues: "
+        "make it green: lint failed, and nobody can answer, so the run continues: "
     )
     assert [lap.unanswered for lap in run.state.laps] == [("lint",), ("lint",), (), ("lint",)]
 

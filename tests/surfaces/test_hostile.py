@@ -24,9 +24,9 @@ from untilgreen.notify.messages import KINDS, news
 from untilgreen.ports import Activity
 from untilgreen.surfaces.hook import answers
 from untilgreen.surfaces.json.lines import EventLine
-from untilgreen.surfaces.live.choose import Lines
 from untilgreen.surfaces.live.github_actions import Actions
-from untilgreen.surfaces.live.view import LiveView
+from untilgreen.surfaces.live.live_view import LiveView
+from untilgreen.surfaces.live.views import Lines
 from untilgreen.surfaces.report import html, junit, markdown
 from untilgreen.surfaces.report.content import WHOLE, Diff, Report, gather
 from untilgreen.surfaces.text import summary

@@ -54,7 +54,7 @@ class CommandAgent:
         if operator := _operator(self.command):
             raise ConfigError(
                 f"The agent command {self.command!r} contains {operator!r}, which only a shell understands, "
-                f"and no shell is started. Use one: cmd:sh -c {shlex.quote(self.command)}"
+                f"but no shell is started. To use one, write cmd:sh -c {shlex.quote(self.command)}"
             )
 
     async def ready(self, conditions: Conditions) -> None:

@@ -1,7 +1,7 @@
 """What detectors and strategies would have done with finished runs: a replay, without any agent.
 
 trajectories  Recorded runs of any agent, one JSON object per line, as values.
-playing       A recorded run played to detectors and a strategy, lap by lap, as the engine would have done.
+replay        A recorded run played to detectors and a strategy, lap by lap, as the engine would have done.
 score         What stopping there would have saved, and what it would have lost.
 parallel      Many recorded runs on all cores; the result does not depend on how many there are.
 learning      Recorded runs in the order of the file, each decided by what those before it taught.

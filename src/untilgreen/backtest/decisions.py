@@ -28,25 +28,25 @@ from untilgreen.core.values.state import RunState
 _MADE = (Decided, LapVoided, AgentSwitched, Halted, Paused)
 
 
-class Made(NamedTuple):
+class RecordedDecision(NamedTuple):
     """A decision, and the state it was based on."""
 
     state: RunState
     event: Event
 
 
-def decisions(events: Iterable[Event]) -> Iterator[Made]:
+def decisions(events: Iterable[Event]) -> Iterator[RecordedDecision]:
     """Every event of the journal that was a decision; commands in between are left out."""
     state: RunState | None = None
     for event in events:
         if state is not None and isinstance(event, _MADE) and isinstance(next_step(state), Decide):
             by_a_person = isinstance(event, Paused) and event.cause is None
             if not by_a_person:
-                yield Made(state, event)
+                yield RecordedDecision(state, event)
         state = apply(state, event)
 
 
-def asked_again(made: Made, policy: Policy) -> Event:
+def decide_again(made: RecordedDecision, policy: Policy) -> Event:
     """What this policy decides in that state."""
     return decide(made.state, policy, made.event.at)
 
@@ -64,5 +64,5 @@ def settled(state: RunState, event: Event, policy: Policy) -> Event:
 
 def differing(events: Iterable[Event], policy: Policy) -> list[tuple[Event, Event]]:
     """What was decided, and what this policy decides instead, wherever the two differ."""
-    asked = ((made.event, asked_again(made, policy)) for made in decisions(events))
+    asked = ((made.event, decide_again(made, policy)) for made in decisions(events))
     return [(then, now) for then, now in asked if then != now]

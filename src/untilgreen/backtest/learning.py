@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from untilgreen.backtest.playing import beginning, decide, lap_of
+from untilgreen.backtest.replay import beginning, decide, lap_of
 from untilgreen.backtest.score import Played, played
-from untilgreen.backtest.strategies import Candidate, Past, Replayed, replay
+from untilgreen.backtest.strategies import Candidate, PastRun, Replayed, replay
 from untilgreen.backtest.trajectories import Trajectory, lines, parse
 from untilgreen.core.learning.course import Course, course_of
 from untilgreen.core.learning.estimate import OwnEstimate
@@ -56,7 +56,7 @@ def play_learning(
     return list(_played(path, detectors, Learner(strategy), read))
 
 
-def replay_learning(runs: Sequence[Past], candidate: Candidate, strategy: Adaptive) -> list[Replayed]:
+def replay_learning(runs: Sequence[PastRun], candidate: Candidate, strategy: Adaptive) -> list[Replayed]:
     """Your own runs, the oldest first, each with what those before it taught."""
     learner = Learner(strategy, every=1)
     replayed = []

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from untilgreen.backtest.parallel import made
-from untilgreen.backtest.strategies import Candidate, Past, name_of, past
+from untilgreen.backtest.parallel import make_detectors
+from untilgreen.backtest.strategies import Candidate, PastRun, name_of, past_run
 from untilgreen.core.values.events import RunStarted
 from untilgreen.core.values.model import PartSpec
 from untilgreen.core.values.rules import Detector
@@ -34,7 +34,7 @@ _PROMISED = PartSpec(name="ralph")
 class Found(Struct, frozen=True, kw_only=True):
     """The runs that can be replayed, and why others can't."""
 
-    runs: tuple[Past, ...]
+    runs: tuple[PastRun, ...]
     open: int
     """Runs that are not over, or have no lap."""
     trouble: tuple[str, ...]
@@ -42,7 +42,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 def find(folders: Sequence[RunFolder], detectors: tuple[PartSpec, ...]) -> Found:
     """Every run that is over, the oldest first; with these detectors, or with its own."""
-    runs: list[Past] = []
+    runs: list[PastRun] = []
     trouble: list[str] = []
     unfit = 0
     for folder in reversed(folders):
@@ -56,7 +56,7 @@ def find(folders: Sequence[RunFolder], detectors: tuple[PartSpec, ...]) -> Found
     return Found(runs=tuple(runs), open=unfit, trouble=tuple(trouble))
 
 
-def candidates(strategies: tuple[PartSpec, ...], runs: Sequence[Past]) -> list[Candidate]:
+def candidates(strategies: tuple[PartSpec, ...], runs: Sequence[PastRun]) -> list[Candidate]:
     """The strategies by name; ralph is among the usual ones only where a run had a promise."""
     promised = any(run.state.plan.promise is not None for run in runs)
     chosen = strategies or (*USUAL, *((_PROMISED,) if promised else ()))
@@ -69,14 +69,16 @@ def candidates(strategies: tuple[PartSpec, ...], runs: Sequence[Past]) -> list[C
     ]
 
 
-def _read(folder: RunFolder, detectors: tuple[PartSpec, ...]) -> Past | None:
+def _read(folder: RunFolder, detectors: tuple[PartSpec, ...]) -> PastRun | None:
     events, _ = read(folder.journal)
     first = events[0] if events else None
     if not isinstance(first, RunStarted):
         return None
     watching: tuple[Detector, ...]
     if detectors:
-        watching = made(detectors, Path.cwd())
+        watching = make_detectors(detectors, Path.cwd())
     else:
-        watching = made(first.plan.detectors, base_of(first.plan), copies_in(first.plan, folder.code))
-    return past(events, watching)
+        watching = make_detectors(
+            first.plan.detectors, base_of(first.plan), copies_in(first.plan, folder.code)
+        )
+    return past_run(events, watching)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from anyio import CapacityLimiter, create_task_group, to_process
 
-from untilgreen.backtest.playing import decide
+from untilgreen.backtest.replay import decide
 from untilgreen.backtest.score import Played, played
 from untilgreen.backtest.trajectories import Line, lines, parse
 from untilgreen.core.defaults import tuned
@@ -68,7 +68,7 @@ def _first(group: BaseExceptionGroup[UserError]) -> UserError:
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
 
 
-def made(
+def make_detectors(
     detectors: tuple[PartSpec, ...], base: Path, copies: Mapping[str, Path] | None = None
 ) -> tuple[Detector, ...]:
     """The detectors behind the names; `copies` has a run's own copies of their code."""
@@ -78,7 +78,7 @@ def made(
     )
 
 
-def made_strategy(part: PartSpec, base: Path) -> Strategy:
+def make_strategy(part: PartSpec, base: Path) -> Strategy:
     """The strategy behind a name."""
     strategy: Strategy = registry.create("strategy", part.use or part.name, part.options, base=base).object
     return strategy
@@ -100,7 +100,7 @@ def _chunks(path: Path) -> Iterator[list[Line]]:
 def _play(
     chunk: list[Line], detectors: tuple[PartSpec, ...], strategy: PartSpec | None, base: str, path: str
 ) -> list[Played]:
-    watching = made(detectors, Path(base))
-    deciding = made_strategy(strategy, Path(base)) if strategy is not None else None
+    watching = make_detectors(detectors, Path(base))
+    deciding = make_strategy(strategy, Path(base)) if strategy is not None else None
     runs = (parse(line.text, line.number, path) for line in chunk)
     return [played(run, decide(run, tuned(watching, deciding), deciding)) for run in runs]

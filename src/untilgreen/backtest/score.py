@@ -7,7 +7,7 @@ from math import sqrt
 
 from msgspec import Struct
 
-from untilgreen.backtest.playing import Decision
+from untilgreen.backtest.replay import Stops
 from untilgreen.backtest.trajectories import Trajectory
 
 LOOKS = (1, 2, 3)
@@ -19,7 +19,7 @@ _Z = 1.959964
 class Played(Struct, frozen=True, kw_only=True):
     """A decision, and what is needed to judge it."""
 
-    decision: Decision
+    decision: Stops
     steps: int
     success: bool | None
     onset: int | None
@@ -58,7 +58,7 @@ class Source(Struct, frozen=True, kw_only=True):
     """None if no run numbers its attempts."""
 
 
-def played(run: Trajectory, decision: Decision) -> Played:
+def played(run: Trajectory, decision: Stops) -> Played:
     """Keep only what the figures need."""
     return Played(
         decision=decision,

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from untilgreen.backtest.decisions import Made, asked_again, decisions, settled
+from untilgreen.backtest.decisions import RecordedDecision, decide_again, decisions, settled
 from untilgreen.core.defaults import tuned
 from untilgreen.core.loop.decide import Policy
 from untilgreen.core.loop.fold import fold
@@ -28,7 +28,7 @@ _WORTH = {Outcome.CONVERGED: 2, Outcome.CLAIMED: 2, Outcome.ACCEPTED: 1}
 Kind = Literal["same", "earlier", "unknown"]
 
 
-class Past(Struct, frozen=True, kw_only=True):
+class PastRun(Struct, frozen=True, kw_only=True):
     """A run that is over, with the detectors that watched it."""
 
     events: Sequence[Event]
@@ -95,12 +95,12 @@ class Row(Struct, frozen=True, kw_only=True):
         return self.lost / self.successes if self.successes else 0.0
 
 
-def past(events: Sequence[Event], detectors: tuple[Detector, ...]) -> Past | None:
+def past_run(events: Sequence[Event], detectors: tuple[Detector, ...]) -> PastRun | None:
     """The run in a journal, if it is over and has a lap."""
     state = fold(events)
     if state is None or state.outcome is None or not state.laps:
         return None
-    return Past(events=events, state=state, detectors=detectors)
+    return PastRun(events=events, state=state, detectors=detectors)
 
 
 def name_of(part: PartSpec) -> str:
@@ -108,7 +108,7 @@ def name_of(part: PartSpec) -> str:
     return " ".join([part.name, *(f"{key}={_shown(value)}" for key, value in part.options.items())])
 
 
-def replay(run: Past, candidate: Candidate) -> Replayed:
+def replay(run: PastRun, candidate: Candidate) -> Replayed:
     """Show the run's laps to the strategy, one after another."""
     last = len(run.state.laps)
     if isinstance(candidate.strategy, Ralph) and run.state.plan.promise is None:
@@ -119,7 +119,7 @@ def replay(run: Past, candidate: Candidate) -> Replayed:
     place = 0
     while place < len(made):
         state, then = made[place]
-        would = asked_again(made[place], policy)
+        would = decide_again(made[place], policy)
         if not _same_way(then, would):
             would = settled(state, would, policy)
             place = _answered(made, place)
@@ -130,7 +130,7 @@ def replay(run: Past, candidate: Candidate) -> Replayed:
     return Replayed(run=run.state.run, kind="same", lap=last, outcome=run.state.outcome, why=why)
 
 
-def row(candidate: str, runs: Sequence[Past], replayed: Sequence[Replayed]) -> Row:
+def row(candidate: str, runs: Sequence[PastRun], replayed: Sequence[Replayed]) -> Row:
     """The totals of all runs."""
     known = {each.run for each in replayed if each.kind != "unknown"}
     good = [run for run in runs if run.state.run in known and _worth(run.state.outcome)]
@@ -163,7 +163,7 @@ def _same_way(then: Event, now: Event) -> bool:
     return isinstance(one, Ask) and isinstance(other, Ask) and one.choices == other.choices
 
 
-def _answered(made: Sequence[Made], place: int) -> int:
+def _answered(made: Sequence[RecordedDecision], place: int) -> int:
     """The decision that followed from the answer to a question; the same one if nothing was asked."""
     while isinstance(then := made[place].event, Decided) and isinstance(then.decision, Ask):
         following = made[place + 1].event if place + 1 < len(made) else None
@@ -173,14 +173,14 @@ def _answered(made: Sequence[Made], place: int) -> int:
     return place
 
 
-def _other_end(run: Past, state: RunState, would: Event) -> Replayed:
+def _other_end(run: PastRun, state: RunState, would: Event) -> Replayed:
     lap = would.lap if isinstance(would, Decided) else len(run.state.laps)
     if isinstance(would, Decided) and isinstance(would.decision, Finish):
         return _ended(run, state, lap, would.decision)
     return Replayed(run=run.state.run, kind="unknown", lap=lap, outcome=None, why=_another_way(would))
 
 
-def _ended(run: Past, at: RunState, lap: int, finish: Finish) -> Replayed:
+def _ended(run: PastRun, at: RunState, lap: int, finish: Finish) -> Replayed:
     laps = len(run.state.laps) - lap
     return Replayed(
         run=run.state.run,

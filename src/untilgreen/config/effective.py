@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from untilgreen.config.checks.types import shown
-from untilgreen.config.load import Loaded
+from untilgreen.config.load import FLAGS, Loaded
 from untilgreen.config.sources.layers import Layers
 from untilgreen.config.spec.schema import TABLES, GateRules, SpecFile, defaults_of
 from untilgreen.core.values.option_checks import DURATION, kinds_of, unit_of
@@ -43,7 +43,7 @@ def _spec(layers: Layers, task: str) -> Iterator[Setting]:
         if key in layers.values:
             yield from _written(layers, (key,))
         elif key == "task" and task and "task_file" not in layers.values:
-            yield Setting(key=key, value=task, source="the command line")
+            yield Setting(key=key, value=task, source=FLAGS.name)
         elif default is not None and not (key == "agents" and "agent" in layers.values):
             yield Setting(key=key, value=default, source=DEFAULT)
 

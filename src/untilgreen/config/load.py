@@ -27,7 +27,7 @@ MARKS = frozenset({"INSIDE", "TREE", "USAGE_FILE", "AGENT_SESSION"}) | NEWS
 """Variables that a run sets for the processes it starts."""
 ARMED = frozenset({"CRASH_AT"})
 """Variables that only tests set."""
-FLAGS = Source("the command line")
+FLAGS = Source("command line")
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -135,7 +135,7 @@ def _add_environment(layers: Layers, env: Mapping[str, str]) -> None:
             keys = [*SETTINGS, *(key.upper() for key in SpecFile.__struct_fields__)]
             close = nearest(variable, [PREFIX + key for key in keys])
             raise ConfigError(f"The variable {variable} doesn't match any spec key. {close}")
-        layers.set(path, value_of(path, text), Source(f"the variable {variable}"))
+        layers.set(path, value_of(path, text), Source(f"variable {variable}"))
 
 
 def _add_set(layers: Layers, written: str) -> Source:

@@ -36,7 +36,7 @@ _LOWERING = {"cost", "tokens", "silence"}
 _ALONE = SpecFile()
 
 
-class Demand(Struct, frozen=True, kw_only=True):
+class TrustRequest(Struct, frozen=True, kw_only=True):
     """What the user is asked to trust."""
 
     path: str
@@ -45,7 +45,7 @@ class Demand(Struct, frozen=True, kw_only=True):
     """What would be run or told to an agent, one item per line."""
 
 
-def demand_of(loaded: Loaded) -> Demand | None:
+def trust_request_of(loaded: Loaded) -> TrustRequest | None:
     """None if there is no file, or if it runs nothing and allows nothing more; flags are the user's own."""
     if loaded.path is None:
         return None
@@ -55,7 +55,7 @@ def demand_of(loaded: Loaded) -> Demand | None:
     code = sorted({*_code(loaded.written, loaded.base)})
     lines += tuple(f"code: {path}" for path in code)
     files = [*code, *sorted({*_briefs(loaded.written, loaded.base)})]
-    return Demand(path=str(loaded.path), digest=_digest(loaded.written, files), lines=lines)
+    return TrustRequest(path=str(loaded.path), digest=_digest(loaded.written, files), lines=lines)
 
 
 def _digest(values: Mapping[str, Any], files: list[Path]) -> str:

@@ -12,5 +12,5 @@ session_start  Starts a run in an agent's session: its plan, its record, and its
 api            Runs from Python: `await untilgreen.run(…)`, its synchronous twin, and a handle.
 
 Used by: the surfaces, the backtest, the fleet and programs. Uses: everything below the engine.
-Each room imports only rooms listed above it; loop and worktree do not import each other.
+Each package imports only packages listed above it; loop and worktree do not import each other.
 """

@@ -30,7 +30,7 @@ from untilgreen.engine.store.artifacts import Watcher
 from untilgreen.engine.store.runs import Store
 from untilgreen.engine.wiring.plan import objects_for, plan_of
 from untilgreen.engine.worktree.place import Premises
-from untilgreen.engine.worktree.premises import GivenWorkspace, Known, LocalPremises, ignore
+from untilgreen.engine.worktree.premises import GivenWorkspace, LocalPremises, StartFacts, ignore
 from untilgreen.errors import ConfigError
 from untilgreen.plugins.kinds import CONTRACTS
 from untilgreen.plugins.registry import Kind, registry
@@ -123,7 +123,7 @@ async def running(
         store = Store(None if state_dir is None else Path(state_dir))
         named = None if spec is None else Path(spec)
         loaded = load(Request(start=root, config=named, flags=flags, task=task, search=False))
-        known, own = Known(objects=objects_for(loaded)), isinstance(workspace, Workspace)
+        known, own = StartFacts(objects=objects_for(loaded)), isinstance(workspace, Workspace)
         plan = plan_of(loaded, root, known.objects)
         record = await start(plan, store, known, warn=warn, given_workspace=own)
         options = _options(on_event, on_activity, brief, warn, known)
@@ -145,7 +145,7 @@ async def resuming(
     state_dir: str | Path | None = None,
     warn: Callable[[str], None] = ignore,
 ) -> AsyncIterator[Handle]:
-    """Continue an interrupted run from wherever it stopped; `run` is its id, the beginning of it, or `@last`.
+    """Continue an interrupted run from wherever it stopped; `run` is its id, a prefix of it, or `@last`.
 
     `objects` are those that it was started with, in the same order, since a journal can't hold them.
     """
@@ -154,7 +154,7 @@ async def resuming(
     with ExitStack() as lent:
         for thing in objects:
             _part(lent, _kind_of(thing), thing)
-        known = Known()
+        known = StartFacts()
         options = _options(on_event, on_activity, brief, warn, known)
         premises, seat = _premises(store, workspace, options, known), TERMINAL if answers else UNATTENDED
         async with drive_in_background(store.find(run, place), premises, seat, options) as handle:
@@ -166,7 +166,7 @@ def _options(
     on_activity: Watcher | None,
     brief: BriefWriter | None,
     warn: Callable[[str], None],
-    known: Known,
+    known: StartFacts,
 ) -> DriveOptions:
     return DriveOptions(
         listeners=() if on_event is None else (on_event,),
@@ -177,7 +177,7 @@ def _options(
     )
 
 
-def _premises(store: Store, workspace: object, options: DriveOptions, known: Known) -> Premises:
+def _premises(store: Store, workspace: object, options: DriveOptions, known: StartFacts) -> Premises:
     if isinstance(workspace, Workspace):
         return GivenWorkspace(workspace, store)
     watchers = tuple(options.watchers)
@@ -215,7 +215,7 @@ def _gates(lent: ExitStack, given: Sequence[str | Gate] | Mapping[str, str | Tab
     if isinstance(given, Mapping):
         return {name: _gate(lent, gate) for name, gate in given.items()}
     if isinstance(given, str):
-        raise ConfigError(f"gates = {given!r} is a single text. Write a list: gates=[{given!r}].")
+        raise ConfigError(f"gates = {given!r} is a single string. Write a list: gates=[{given!r}].")
     found = gates_from([each for each in given if isinstance(each, str)])
     for gate in (each for each in given if not isinstance(each, str)):
         table = _gate(lent, gate)

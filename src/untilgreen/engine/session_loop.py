@@ -30,7 +30,7 @@ from untilgreen.engine.store.reading import state_of
 from untilgreen.engine.store.runs import Store
 from untilgreen.engine.store.session_runs import SessionRun, found, settled
 from untilgreen.engine.worktree import setup
-from untilgreen.engine.worktree.premises import Known, LocalPremises
+from untilgreen.engine.worktree.premises import LocalPremises, StartFacts
 from untilgreen.errors import ArrivalRefused, JournalError, JournalLocked, UserError, WorkspaceNotReady
 from untilgreen.process.tree_note import GRACE_SECONDS
 
@@ -195,7 +195,7 @@ async def cancel(session: str, store: Store, *, by: str = "") -> SessionRun | No
 
 async def found_in(store: Store, directory: Path) -> SessionRun | None:
     """The run of the session that works in a directory, the last one to do so; None if there is none."""
-    repository = await Known().repositories.find(directory)
+    repository = await StartFacts().repositories.find(directory)
     top = str((repository.top if repository else directory).resolve())
     here = [found(store, note.session) for note in session_notes.notes(store) if note.top == top]
     going = [session_run for session_run in here if session_run and not session_run.over]

@@ -18,7 +18,7 @@ from untilgreen.engine.store.notes.session_notes import Note
 from untilgreen.engine.store.runs import Store
 from untilgreen.engine.store.session_runs import SessionRun, found
 from untilgreen.engine.worktree import setup
-from untilgreen.engine.worktree.premises import Known, LocalPremises
+from untilgreen.engine.worktree.premises import LocalPremises, StartFacts
 from untilgreen.errors import UserError, WorkspaceNotReady
 
 
@@ -26,7 +26,7 @@ async def begin(wish: LoopRequest, store: Store, *, seconds: float | None = None
     """Start a run in a session and offer its first brief."""
     if not wish.session.strip():
         raise UserError("A loop belongs to a session, and none was named. Name it with --session ID.")
-    known = Known()
+    known = StartFacts()
     planned = session_plan(wish, store)
     plan, warned = planned.plan, list(planned.warnings)
     await _make_room(wish, store)
@@ -46,7 +46,7 @@ async def begin(wish: LoopRequest, store: Store, *, seconds: float | None = None
         raise
 
 
-async def _free_directory(wish: LoopRequest, store: Store, known: Known) -> None:
+async def _free_directory(wish: LoopRequest, store: Store, known: StartFacts) -> None:
     """Another session that works here keeps the directory, unless it is abandoned or a person takes over."""
     repository = await known.repositories.find(wish.directory)
     top = repository.top if repository else wish.directory

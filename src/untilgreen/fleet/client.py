@@ -78,7 +78,7 @@ class Fleet:
             await self.drive(await order_for(self.records, plan, order))
         except RPCError as error:
             raise UserError(
-                f"Run {record.id} is kept, but Temporal did not take it: {error.message}. "
+                f"Run {record.id} was saved, but Temporal did not accept it: {error.message}. "
                 f"When Temporal is back, hand it over: untilgreen resume {record.id} --fleet"
             ) from error
         return record

@@ -29,7 +29,7 @@ from untilgreen.errors import (
     UntilgreenError,
 )
 from untilgreen.fleet.failures import failed
-from untilgreen.fleet.fitness import lacks
+from untilgreen.fleet.requirements import lacks
 from untilgreen.fleet.runs.premises import Machine, RemotePremises
 from untilgreen.fleet.runs.record import PostgresRecord
 from untilgreen.fleet.runs.records import PostgresRecords
@@ -91,7 +91,7 @@ async def drive_run(order: Order, token: Token, machine: Machine, url: str, say:
             async with _heard(commands), _beating(say, latest), _cancelled_by(commands, record):
                 state = await drive(record, premises, seat, options)
         except Exception as error:
-            cause = telling(error)
+            cause = first_cause(error)
             if isinstance(cause, NOT_THE_RUNS):
                 raise cause from error
             _log(cause, say)
@@ -192,10 +192,10 @@ def _rest(loaded: LoadedRun, state: RunState, machine: Machine) -> Rest:
             return rest
 
 
-def telling(error: BaseException) -> BaseException:
+def first_cause(error: BaseException) -> BaseException:
     """Several things fail at once when a run is taken over; the fence is the cause to report."""
     if isinstance(error, BaseExceptionGroup):
-        parts = [telling(each) for each in error.exceptions]
+        parts = [first_cause(each) for each in error.exceptions]
         return next((each for each in parts if isinstance(each, JournalTaken)), parts[0])
     return error
 
@@ -214,7 +214,7 @@ async def main(order: Order, token: Token, machine: Machine, url: str) -> int:
     try:
         rest = await drive_run(order, token, machine, url, say)
     except BaseException as error:
-        cause = telling(error)
+        cause = first_cause(error)
         _log(cause, say)
         return exit_code(cause)
     say(rest=asdict(rest))

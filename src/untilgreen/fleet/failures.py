@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from untilgreen.core.values.state import RunState
+from untilgreen.engine.wiring.redaction import secrets_of
 from untilgreen.errors import JournalTaken, UntilgreenError
 from untilgreen.fleet.runs.record import PostgresRecord
 from untilgreen.fleet.runs.undriven import settle
@@ -28,12 +29,9 @@ async def failed(
     now = (await record.load()).state
     failures = 1 if len(now.laps) > len(before.laps) else order.failures + 1
     words = f"Attempt {failures} of {MOST_FAILURES} to drive the run failed on {place}: {_said(cause)}"
-    lap = now.open
-    if lap is not None:
-        told = ShownActivity(
-            at=time.time(), lap=lap.number, attempt=lap.attempt, activity=Activity(kind="retry", text=words)
-        )
-        record.show(told)
+    lap, attempt = (now.open.number, now.open.attempt) if now.open else (len(now.laps), 1)
+    told = Activity(kind="retry", text=secrets_of(now.plan).cut(words))
+    record.show(ShownActivity(at=time.time(), lap=lap, attempt=attempt, activity=told))
     state = await settle(record, words if failures >= MOST_FAILURES else "")
     if state is None:
         raise JournalTaken(f"Run {record.id} was taken over by another driver.")

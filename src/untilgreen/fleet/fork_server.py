@@ -19,7 +19,7 @@ from typing import Any
 
 _LARGEST_ORDER = 65_536
 _LOADED = b"loaded"
-_ROOMS = (
+_PACKAGES = (
     "agents",
     "config",
     "core",
@@ -66,8 +66,8 @@ def serve(line: socket.socket) -> None:
 
 def _load_all() -> None:
     """Load every module that a drive may need: an upgrade may replace the files under a running worker."""
-    for room in _ROOMS:
-        package = import_module(f"untilgreen.{room}")
+    for name in _PACKAGES:
+        package = import_module(f"untilgreen.{name}")
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             with suppress(ModuleNotFoundError):  # of an extra that is not installed
                 import_module(module.name)

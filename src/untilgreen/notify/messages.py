@@ -92,7 +92,7 @@ def _told(event: Event, state: RunState) -> News | None:
             return _news("waiting", state, f"waiting for your answer: {asked.question}", answer)
         case Decided(decision=Continue() as decision) if _newly_escalated(state):
             gates = ", ".join(_newly_escalated(state))
-            text = f"{gates} failed and needs a person, but nobody can answer; the run continues"
+            text = f"{gates} failed, and nobody can answer, so the run continues"
             return _news("escalated", state, f"{text}: {decision.reason}", f"untilgreen why {run}")
         case Decided(lap=lap) if state.last is not None and state.last.number == lap and lap > 0:
             spent = "; ".join(_nearly_used_up(state, state.last))

@@ -14,8 +14,8 @@ from untilgreen.surfaces.backtest.strategy_tables import ReplayLine, StrategyLin
 from untilgreen.surfaces.json import lines
 from untilgreen.surfaces.json.verify_lines import ComparedLine, VerifiedLine
 from untilgreen.surfaces.learning.gathering import LessonLine, RateLine
+from untilgreen.surfaces.mcp_answers import LapDiff, Replayed, RunStatus
 from untilgreen.surfaces.report.content import Report
-from untilgreen.surfaces.tool_answers import LapDiff, Replayed, RunStatus
 from untilgreen.surfaces.why.evidence import Reasons
 
 LINES: tuple[type[lines.Line], ...] = (

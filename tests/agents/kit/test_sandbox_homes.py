@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from untilgreen.agents import claude, codex
-from untilgreen.agents.kit.sandbox_homes import ITSELF, Home, let_in
+from untilgreen.agents.kit.sandbox_homes import ITSELF, Home, with_homes
 from untilgreen.agents.kit.take_turn import About
 from untilgreen.ports import Mount, Sandbox
 
@@ -21,7 +21,7 @@ def test_settings_are_read_conversations_kept_and_the_rest_is_hidden(tmp_path: P
     for name in ("settings.json", "settings.local.json", "history", "login.json"):
         (tmp_path / name).touch()
 
-    sandbox = let_in(Sandbox(), (AGENT,), ("AGENT_KEY",), {"AGENT_HOME": str(tmp_path)})
+    sandbox = with_homes(Sandbox(), (AGENT,), ("AGENT_KEY",), {"AGENT_HOME": str(tmp_path)})
 
     assert sandbox.mounts[0] == Mount(path=tmp_path, way="empty")
     assert {(mount.path.name, mount.way) for mount in sandbox.mounts[1:]} == {
@@ -49,14 +49,14 @@ def test_claude_and_codex_keep_conversations_and_logins_and_change_no_setting(
     file.parent.mkdir()
     file.touch()
 
-    ways = {mount.path: mount.way for mount in let_in(Sandbox(), about.homes, (), {}).mounts}
+    ways = {mount.path: mount.way for mount in with_homes(Sandbox(), about.homes, (), {}).mounts}
 
     assert (ways[file.parent], ways[file]) == ("empty", "read")
     assert kept <= {path.name for path, way in ways.items() if way == "write"}
 
 
 def test_claude_has_the_variables_that_it_reads() -> None:
-    assert "ANTHROPIC_*" in let_in(Sandbox(), (), claude.ABOUT.variables, {}).env
+    assert "ANTHROPIC_*" in with_homes(Sandbox(), (), claude.ABOUT.variables, {}).env
 
 
 def test_only_an_agent_that_keeps_nothing_but_conversations_there_has_it_whole(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from untilgreen.agents.kit.throttle import BURST, LINES_PER_SECOND, LONGEST_SHOWN, Shown
+from untilgreen.agents.kit.throttle import BURST, LINES_PER_SECOND, LONGEST_SHOWN, Throttle
 from untilgreen.ports import Activity
 
 
@@ -23,7 +23,7 @@ def shown_and_hidden(seen: list[Activity]) -> tuple[int, int]:
 
 def test_lines_are_reported_as_they_come() -> None:
     seen: list[Activity] = []
-    shown = Shown(seen.append)
+    shown = Throttle(seen.append)
 
     for text in ("one", "", "  ", "two"):
         shown.line(text)
@@ -34,7 +34,7 @@ def test_lines_are_reported_as_they_come() -> None:
 def test_a_flood_is_cut_and_every_line_is_accounted_for() -> None:
     seen: list[Activity] = []
     clock = Hands()
-    shown = Shown(seen.append, clock=clock)
+    shown = Throttle(seen.append, clock=clock)
 
     for number in range(10_000):
         shown.line(f"line {number}")
@@ -59,7 +59,7 @@ def test_a_flood_is_cut_and_every_line_is_accounted_for() -> None:
 def test_a_long_line_is_shortened() -> None:
     seen: list[Activity] = []
 
-    Shown(seen.append).line("x" * 10_000)
+    Throttle(seen.append).line("x" * 10_000)
 
     assert len(seen[0].text) < LONGEST_SHOWN + 100
     assert "8,000 characters left out" in seen[0].text

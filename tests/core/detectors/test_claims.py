@@ -6,7 +6,6 @@ from tests.core.helpers import PASS, Run, Turn, red
 from untilgreen.core.detectors.claims import Claims
 from untilgreen.core.values.model import Promise
 from untilgreen.errors import ConfigError
-from untilgreen.testing.laws import detector_laws
 
 
 def played(*laps: tuple[bool, str]) -> Run:
@@ -69,7 +68,3 @@ def test_before_the_first_lap_nobody_claimed() -> None:
 def test_options_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"^claims: rejected = 0 must be a whole number, at least 1\.$"):
         Claims(rejected=0)
-
-
-def test_it_keeps_the_laws_of_a_detector() -> None:
-    detector_laws(Claims(rejected=1))

@@ -15,7 +15,6 @@ from untilgreen.core.values.rules import Signal, stuck
 from untilgreen.core.values.state import Lap
 from untilgreen.errors import ConfigError
 from untilgreen.testing import story
-from untilgreen.testing.laws import detector_laws
 
 
 def fires_at(played: str, detector: Cycle | None = None) -> int | None:
@@ -353,10 +352,6 @@ def test_what_is_not_known_is_not_compared() -> None:
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=rf"^cycle: {next(iter(options))} = "):
         Cycle(**options)
-
-
-def test_it_keeps_the_laws_of_a_detector() -> None:
-    detector_laws(Cycle())
 
 
 @pytest.mark.parametrize("played", ["abcd abc abc", "abcdefghij abcdefghi abcdefghi"])

@@ -6,7 +6,6 @@ from tests.core.helpers import Run, Turn, red
 from untilgreen.core.detectors.errors import Errors
 from untilgreen.core.values.model import Reply
 from untilgreen.core.values.rules import Signal
-from untilgreen.testing.laws import detector_laws
 
 
 def seen(reply: Reply) -> Signal | None:
@@ -48,7 +47,3 @@ def test_only_the_last_turn_counts() -> None:
 
 def test_before_the_first_lap_nothing_failed() -> None:
     assert Errors().detect(Run().state) is None
-
-
-def test_it_keeps_the_laws_of_a_detector() -> None:
-    detector_laws(Errors())

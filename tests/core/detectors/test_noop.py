@@ -5,7 +5,6 @@ import pytest
 from tests.core.helpers import PASS, Run, Turn, red
 from untilgreen.core.detectors.noop import Noop
 from untilgreen.core.values.model import Promise, Reply
-from untilgreen.testing.laws import detector_laws
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,3 @@ def test_where_only_the_claim_is_missing_nothing_has_to_change() -> None:
 
 def test_before_the_first_lap_there_was_no_turn() -> None:
     assert Noop().detect(Run().state) is None
-
-
-def test_it_keeps_the_laws_of_a_detector() -> None:
-    detector_laws(Noop())

@@ -8,7 +8,6 @@ from tests.core.helpers import Run, Turn, red
 from untilgreen.core.detectors.similar import Similar
 from untilgreen.core.values.model import Reply
 from untilgreen.errors import ConfigError
-from untilgreen.testing.laws import detector_laws
 
 LONG = (
     "I looked at the parser and at the lexer, changed the way in which comments are read, ran the tests "
@@ -149,10 +148,6 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None
 def test_a_measure_that_nobody_knows_is_refused_with_those_that_are() -> None:
     with pytest.raises(ConfigError, match=r"^similar: measure can't be 'cosine'\. Known: chunks, jaccard\.$"):
         Similar(measure="cosine")  # type: ignore[arg-type]  # that is the point
-
-
-def test_it_keeps_the_laws_of_a_detector() -> None:
-    detector_laws(Similar())
 
 
 @pytest.mark.parametrize("others", [("find . -exec rm {} +", "find . -exec rm {} \\;"), ("a + b", "a - b")])

@@ -7,7 +7,6 @@ from untilgreen.core.detectors.stall import Stall
 from untilgreen.core.values.limits import Limits
 from untilgreen.core.values.model import Promise
 from untilgreen.errors import ConfigError
-from untilgreen.testing.laws import detector_laws
 
 
 def played(*laps: str, baseline: bool = False) -> Run:
@@ -62,10 +61,6 @@ def test_before_the_first_lap_nothing_stalls() -> None:
 def test_options_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"^stall: laps = 0 must be a whole number, at least 1\.$"):
         Stall(laps=0)
-
-
-def test_it_keeps_the_laws_of_a_detector() -> None:
-    detector_laws(Stall(laps=2))
 
 
 def test_a_long_stall_names_its_latest_laps_and_counts_all_of_them() -> None:

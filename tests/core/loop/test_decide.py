@@ -283,8 +283,8 @@ def test_files_that_were_red_before_never_converge_by_themselves(answers: bool) 
     run.lap(Turn(tree="same"))
 
     assert run.asked.question == (
-        "tests passed in lap 2 on the same files that failed in lap 1: flaky, or changed by something "
-        "outside the files. Accept it?"
+        "tests passed in lap 2 on the same files that failed in lap 1: flaky, or something outside the "
+        "files changed. Accept the result?"
     )
     assert run.step == AwaitAnswer(until=None)
     run.arrive(Answer(at=0.0, choice="accept"))
@@ -490,6 +490,24 @@ def test_a_strategy_can_not_declare_success(outcome: Outcome) -> None:
 
     with pytest.raises(PluginFailed, match=rf"^Strategy Says ended the run as {outcome} while gates are red"):
         run.lap(tests=red("a"))
+
+
+class Writes:
+    """A plugin that turns the last verdict green."""
+
+    def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
+        state.laps[-1].verdicts["tests"] = PASS  # type: ignore[index]  # that is the point
+        return Continue(reason="it looks better now")
+
+    def detect(self, state: RunState) -> None:
+        state.laps[-1].verdicts["tests"] = PASS  # type: ignore[index]  # the same
+
+
+def test_a_plugin_can_not_write_into_the_verdicts_it_is_shown() -> None:
+    with pytest.raises(PluginFailed, match=r"^Strategy Writes raised TypeError.*item assignment"):
+        Run(strategy=Writes()).lap(tests=red("a"))
+    with pytest.raises(PluginFailed, match=r"^Detector Writes raised TypeError.*item assignment"):
+        Run(detectors=(Writes(),)).lap(tests=red("a"))
 
 
 @pytest.mark.parametrize("outcome", [Outcome.ACCEPTED, Outcome.BLOCKED, Outcome.CANCELLED])

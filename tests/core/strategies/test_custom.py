@@ -16,7 +16,6 @@ from untilgreen.core.values.model import Outcome
 from untilgreen.core.values.rules import Signal, Strategy
 from untilgreen.core.values.state import RunState
 from untilgreen.testing import story, tell
-from untilgreen.testing.laws import strategy_laws
 
 
 class Patient:
@@ -96,7 +95,3 @@ def test_a_custom_strategy_ends_a_run_by_its_own_rule() -> None:
     run = story("abc ab ac ad bc", Patient(3))
 
     assert (run.outcome, run.reason, len(run.laps)) == ("exhausted", "no better for 3 laps", 5)
-
-
-def test_a_custom_strategy_keeps_the_laws() -> None:
-    strategy_laws(Patient(3))

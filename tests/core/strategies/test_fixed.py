@@ -7,7 +7,6 @@ from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.core.values.limits import Limits
 from untilgreen.errors import ConfigError
 from untilgreen.testing import story
-from untilgreen.testing.laws import strategy_laws
 
 
 @pytest.mark.parametrize("laps", [1, 2, 3, 20, 25])
@@ -62,7 +61,3 @@ def test_options_that_make_no_sense_are_refused() -> None:
         ConfigError, match=r"^fixed: iterations = 0 must be \"unlimited\" or a whole number, at least 1\.$"
     ):
         Fixed(iterations=0)
-
-
-def test_it_keeps_the_laws_of_a_strategy() -> None:
-    strategy_laws(Fixed(iterations=5))

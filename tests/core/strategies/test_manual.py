@@ -10,7 +10,6 @@ from untilgreen.core.loop.step import AwaitAnswer, Conclude, Decide, Restore, Wo
 from untilgreen.core.strategies.manual import Manual
 from untilgreen.core.values.model import Outcome, PartSpec, Reply
 from untilgreen.testing import story
-from untilgreen.testing.laws import strategy_laws
 
 RESTARTED = pytest.mark.parametrize("restarted", [False, True], ids=["running", "restarted"])
 
@@ -121,7 +120,3 @@ def test_a_story_of_it_converges_when_the_person_goes_on() -> None:
     run = story("a b -", Manual())
 
     assert (run.outcome, len(run.laps)) == ("converged", 3)
-
-
-def test_it_keeps_the_laws_of_a_strategy() -> None:
-    strategy_laws(Manual())

@@ -16,7 +16,6 @@ from untilgreen.core.values.limits import Limits
 from untilgreen.core.values.model import Outcome, Promise
 from untilgreen.errors import ConfigError
 from untilgreen.testing import story
-from untilgreen.testing.laws import strategy_laws
 
 DONE = Promise(text="DONE")
 
@@ -160,7 +159,3 @@ def test_a_green_lap_without_the_claim_has_little_confidence() -> None:
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=rf"^ralph: {next(iter(options))} = "):
         Ralph(**options)
-
-
-def test_it_keeps_the_laws_of_a_strategy() -> None:
-    strategy_laws(Ralph(min=4, max=8))

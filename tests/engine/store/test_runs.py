@@ -178,15 +178,15 @@ def test_a_beginning_that_fits_many_names_them(store: Store, project: Path) -> N
         store.find(first.id[:4], project)
 
     assert str(caught.value) == (
-        f"'{first.id[:4]}' fits 2 runs: {second.id} (add a door); {first.id} (mend the login). "
-        "Write more of the id."
+        f"'{first.id[:4]}' matches 2 runs: {second.id} (add a door); {first.id} (mend the login). "
+        "Type more of the id."
     )
 
 
 def test_of_very_many_only_the_newest_are_named(store: Store, project: Path) -> None:
     runs = [store.create(NOW + number / 10, workspace=project) for number in range(13)]
 
-    with pytest.raises(UserError, match=rf"fits 13 runs: {runs[-1].id} .*; and 3 more\. Write"):
+    with pytest.raises(UserError, match=rf"matches 13 runs: {runs[-1].id} .*; and 3 more\. Type"):
         store.find(runs[0].id[:3], project)
 
 

@@ -113,7 +113,7 @@ def test_a_small_spec_becomes_a_plan_with_all_defaults(project: Path) -> None:
                 },
                 stage=2,
                 on_fail="ask",
-                timeout=4920.0,
+                timeout=9720.0,
             ),
         ),
         agents=(

@@ -119,7 +119,7 @@ def test_a_closed_request_is_no_answer_and_the_run_waits_for_one(
     editor.spec(strategy='"manual"', gate="false")
     editor.answers = answer
     number = editor.begin_prompt(editor.session())
-    editor.until(lambda heard: "That was no answer" in json.dumps(heard))
+    editor.until(lambda heard: "That was not an answer" in json.dumps(heard))
 
     code, said = editor.untilgreen("answer", editor.run, "stop")
 

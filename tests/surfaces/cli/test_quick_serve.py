@@ -16,7 +16,7 @@ def test_it_knows_every_flag_of_the_verb() -> None:
     flags = {name for name in named if not name.startswith("--no-")} - {"*"}
     ours = {f"--{name.replace('_', '-')}" for name in Settings.__struct_fields__}
 
-    assert flags == ours | {"--cd", "-C", "--server"}
+    assert flags == ours | {"--cd", "-C"}
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ def test_every_layer_can_ask_for_it_and_config_show_says_which(cli: Cli, said: S
 
     assert "sandbox.mode = 'bwrap'" in shown.replace('"', "'")
     assert "sandbox.network = 'agents'" in by_profile.replace('"', "'")
-    assert "the variable UNTILGREEN_SANDBOX" in by_variable
+    assert "variable UNTILGREEN_SANDBOX" in by_variable
 
 
 def test_without_bubblewrap_a_run_ends_with_4_and_leaves_nothing(cli: Cli) -> None:
@@ -243,7 +243,7 @@ def test_a_driver_that_is_root_is_told_the_way_out_and_starts_nothing(cli: Cli) 
 
 def test_doctor_tries_a_sandbox_inside_of_a_sandbox(cli: Cli) -> None:
     said = cli("doctor").out
-    assert "bwrap works, also nested" in said
+    assert "bwrap works, even nested" in said
     assert "(rlimits)" in said or "(cgroup v2)" in said
 
 

@@ -10,8 +10,8 @@ from tests.core.helpers import Run, Turn, gate
 from untilgreen.core.loop.fold import apply
 from untilgreen.core.values.limits import Limits
 from untilgreen.core.values.model import Finding, Reply, Verdict
-from untilgreen.surfaces.live.choose import Lines
 from untilgreen.surfaces.live.github_actions import Actions
+from untilgreen.surfaces.live.views import Lines
 from untilgreen.surfaces.text.streams import no_commands
 
 EVIL = "::add-path::/evil\n::set-env name=PATH::x\n##[set-output name=x]y"

@@ -3,7 +3,7 @@
 from tests.core.helpers import PASS, Run, gate, red
 from untilgreen.core.strategies.fixed import Fixed
 from untilgreen.surfaces.text.gates_table import gates_by_lap
-from untilgreen.surfaces.text.safe_text import places
+from untilgreen.surfaces.text.safe_text import columns_of
 from untilgreen.surfaces.text.sparkline import spark
 from untilgreen.testing import story
 
@@ -24,7 +24,7 @@ def test_laps_that_do_not_fit_are_counted() -> None:
 
     drawn = gates_by_lap(state, width=40).splitlines()
 
-    assert max(map(places, drawn)) <= 40
+    assert max(map(columns_of, drawn)) <= 40
     assert drawn[0].split()[-1] == "20"
     assert drawn[-1] == f"({20 - len(drawn[0].split()[1:])} earlier laps not shown)"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from untilgreen.surfaces.text.safe_text import folded, in_ascii, inert, inert_lines, padded, places, short
+from untilgreen.surfaces.text.safe_text import columns_of, folded, in_ascii, inert, inert_lines, padded, short
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_lines_stay_lines_where_they_may() -> None:
 
 
 def test_places_are_counted_as_a_terminal_does() -> None:
-    assert [places(text) for text in ("abc", "洞窟", "e\u0301", "Größe", "")] == [3, 4, 1, 5, 0]
+    assert [columns_of(text) for text in ("abc", "洞窟", "e\u0301", "Größe", "")] == [3, 4, 1, 5, 0]
 
 
 def test_what_is_too_long_ends_with_an_ellipsis_and_fits() -> None:
@@ -39,11 +39,11 @@ def test_what_is_too_long_ends_with_an_ellipsis_and_fits() -> None:
     assert short("abc  def\nghi", 8) == "abc def…"
     assert short("洞窟洞窟", 5) == "洞窟…"
     assert short("洞窟洞窟", 4) == "洞…"
-    assert places(short("洞" * 100, 40)) <= 40
+    assert columns_of(short("洞" * 100, 40)) <= 40
 
 
 def test_padding_lines_up_wide_characters_too() -> None:
-    assert [places(padded(text, 8)) for text in ("abc", "洞窟", "far too long")] == [8, 8, 12]
+    assert [columns_of(padded(text, 8)) for text in ("abc", "洞窟", "far too long")] == [8, 8, 12]
 
 
 def test_text_is_folded_between_words() -> None:

@@ -24,7 +24,7 @@ from untilgreen.surfaces.web.api.requests import Nothing, Problem
 from untilgreen.surfaces.web.api.values import ANSWERS
 from untilgreen.surfaces.web.application import application
 from untilgreen.surfaces.web.backend import opened
-from untilgreen.surfaces.web.changes import Changes
+from untilgreen.surfaces.web.changed_runs import ChangedRuns
 from untilgreen.surfaces.web.guard import Refusal
 from untilgreen.surfaces.web.handlers.call import STARTS_A_MINUTE, Call, Service
 from untilgreen.surfaces.web.handlers.start import check_room
@@ -181,7 +181,7 @@ async def test_a_repeated_request_does_nothing_twice(
 
 async def test_a_read_only_server_changes_nothing(asking: str, store: Store) -> None:
     runs = Runs(store)
-    service = Service(runs=runs, hubs=Hubs(), changes=Changes(runs), mcp=McpMount(), read_only=True)
+    service = Service(runs=runs, hubs=Hubs(), changes=ChangedRuns(runs), mcp=McpMount(), read_only=True)
     app = application(at_once(service), hosts={HOST}, token=TOKEN, me="ann")
     transport = httpx.ASGITransport(app=app)
     headers = {"authorization": f"Bearer {TOKEN}"}

@@ -18,7 +18,7 @@ from untilgreen.surfaces.web.api.operations import TABLE, Operation
 from untilgreen.surfaces.web.api.requests import Problem
 from untilgreen.surfaces.web.api.values import ANSWERS
 from untilgreen.surfaces.web.application import application
-from untilgreen.surfaces.web.changes import Changes
+from untilgreen.surfaces.web.changed_runs import ChangedRuns
 from untilgreen.surfaces.web.handlers.call import Service
 from untilgreen.surfaces.web.mcp_mount import McpMount
 from untilgreen.surfaces.web.runs import Runs
@@ -77,7 +77,7 @@ def test_every_answer_is_documented(tmp_path: Path, data: st.DataObject) -> None
 
 async def ask(store: Store, operation: Operation, path: str, query: Any, body: Any) -> httpx.Response:
     runs = Runs(store)
-    service = Service(runs=runs, hubs=Hubs(), changes=Changes(runs), mcp=McpMount())
+    service = Service(runs=runs, hubs=Hubs(), changes=ChangedRuns(runs), mcp=McpMount())
     app = application(at_once(service), hosts={HOST}, token=TOKEN, me="ann")
     transport = httpx.ASGITransport(app=app)
     headers = {"authorization": f"Bearer {TOKEN}"}

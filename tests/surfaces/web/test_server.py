@@ -96,7 +96,10 @@ def test_an_agent_that_found_the_token_is_refused_whatever_it_unsets(cli: Cli) -
     assert done.code == 0
     answer = json.loads((cli.tmp / "answer").read_text())
     assert (answer["status"], answer["title"]) == (403, "Refused to agents")
-    assert answer["detail"] == f"Run {run} started the program that asks. Only people may do this."
+    assert (
+        answer["detail"]
+        == f"This request comes from a program that run {run} started. Only people may do this."
+    )
     assert "Steered" not in [event["type"] for event in cli.journal(run)]
 
 

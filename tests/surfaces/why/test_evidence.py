@@ -76,7 +76,7 @@ def test_a_stuck_run_is_explained_with_what_was_seen_what_was_tried_and_how_to_g
             "What has to change",
             "  The laps are going in circles. Give the agent something new: a note with what you know",
             "    about the failure, another agent, or a smaller task.",
-            "  It counts as progress again when a lap beats score 0.00 or has fewer than 2 findings.",
+            "  A lap counts as progress when it beats score 0.00 or has fewer than 2 findings.",
             "  Add a second --agent, so that the remedy 'switch' can be tried.",
             "  'tests' must pass.",
             "",
@@ -121,7 +121,21 @@ def test_a_signal_of_your_own_detector_is_not_followed_by_saying_that_it_saw_not
 
     assert reasons(state).quiet == ("cycle",)
     assert "  churn (stuck) in lap 1: the same file in every lap" in words(reasons(state))
-    assert "  nothing: cycle" in words(reasons(state))
+    assert "  no signal from: cycle" in words(reasons(state))
+
+
+def test_remedies_are_not_mentioned_after_a_nudge() -> None:
+    run = Run(gate("tests"), strategy=Hybrid())
+    run.lap(tests=red("a"))
+    nudge = Signal(kind="noop", strength="nudge", laps=(1,), evidence="no file changed")
+    state = msgspec.structs.replace(
+        run.state, laps=(msgspec.structs.replace(run.state.laps[0], signals=(nudge,)),)
+    )
+    told = "\n".join(words(reasons(state)))
+
+    assert "noop (nudge) in lap 1" in told
+    assert "What was tried" not in told
+    assert "remedy" not in told
 
 
 def test_a_detector_of_your_own_that_saw_nothing_is_said_where_that_is_certain() -> None:

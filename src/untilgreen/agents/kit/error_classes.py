@@ -77,21 +77,21 @@ CAUSES = (
 )
 
 
-_TELLING = 4_000
+_END = 4_000
 _STATUS = regex(r"(?:status|error|http|code)\W{0,4}(?:code\W{0,3})?([45]\d\d)\b", re.IGNORECASE)
 
 
-def telling(words: str) -> str:
+def ends_of(words: str) -> str:
     """The beginning and end of a long message, where its cause is named.
 
     Messages can have any length, and searching takes more than linear time.
     """
-    return words if len(words) <= 2 * _TELLING else f"{words[:_TELLING]}\n{words[-_TELLING:]}"
+    return words if len(words) <= 2 * _END else f"{words[:_END]}\n{words[-_END:]}"
 
 
 def status_in(words: str) -> int | None:
     """The status of a provider's answer, if the message names one."""
-    found = _STATUS.search(telling(words))
+    found = _STATUS.search(ends_of(words))
     return int(found[1]) if found else None
 
 
@@ -100,7 +100,7 @@ def cause_of(words: str, status: int | None = None) -> ErrorClass | None:
 
     The status decides, except for those that mean both "wait" and "pay".
     """
-    quota, words = CAUSES[0], telling(words)
+    quota, words = CAUSES[0], ends_of(words)
     if status is not None:
         if status in (403, 429) and quota.words.search(words):
             return quota.error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from untilgreen.agents.kit.error_classes import telling
+from untilgreen.agents.kit.error_classes import ends_of
 from untilgreen.regex import regex
 
 MOST_SECONDS = 366 * 86_400
@@ -42,7 +42,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 def retry_at(words: str, now: float) -> float | None:
     """When to try again, if the message says so; local time if it names no zone."""
-    words = telling(words)
+    words = ends_of(words)
     for reading in (_stamped, _spanned, _shown_by_a_clock):
         moment = reading(words, now)
         if moment is not None and now - _SLACK <= moment <= now + MOST_SECONDS:

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from untilgreen.agents.kit.throttle import Shown
+from untilgreen.agents.kit.throttle import Throttle
 from untilgreen.errors import AgentUnavailable, ConfigError
 from untilgreen.ports import TurnContext
 from untilgreen.process.capture import LONGEST_LINE
@@ -38,7 +38,7 @@ async def run_cli(
     """
     variables = {**context.env, **(env or {})}
     program = find_program(argv[0], context.root, variables, install)
-    shown = Shown(context.report)
+    shown = Throttle(context.report)
     try:
         return await run(
             [program, *argv[1:]],

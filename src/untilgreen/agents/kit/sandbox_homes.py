@@ -56,7 +56,7 @@ class Home:
                 yield Mount(path=base / name.rstrip("/"), way="write")
 
 
-def let_in(
+def with_homes(
     sandbox: Sandbox, homes: Sequence[Home], names: tuple[str, ...], env: Mapping[str, str]
 ) -> Sandbox:
     """The sandbox with access to what the agent needs."""

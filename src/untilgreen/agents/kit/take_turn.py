@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from untilgreen.agents.kit.json_lines import JsonObject, read
 from untilgreen.agents.kit.run_cli import Ran, run_cli
-from untilgreen.agents.kit.sandbox_homes import Home, let_in
+from untilgreen.agents.kit.sandbox_homes import Home, with_homes
 from untilgreen.agents.kit.turn import GaveUp, Turn
 from untilgreen.core.briefing.brief import Brief
 from untilgreen.core.values.model import Reply, Usage
@@ -143,7 +143,7 @@ async def _attempt(
     env = {name: value for name, value in line.env.items() if name not in os.environ}
     env["PWD"] = str(context.root)  # some trust it more than their working directory
     if context.sandbox is not None:
-        sandbox = let_in(context.sandbox, about.homes, about.variables, {**os.environ, **context.env})
+        sandbox = with_homes(context.sandbox, about.homes, about.variables, {**os.environ, **context.env})
         context = replace(context, sandbox=sandbox)
         env |= {about.root_needs: "1"} if about.root_needs else {}
     ran: Ran | None = None

@@ -14,7 +14,7 @@ BURST = 200
 LONGEST_SHOWN = 2_000
 
 
-class Shown:
+class Throttle:
     """Reports lines as activity, and how many it skipped."""
 
     def __init__(

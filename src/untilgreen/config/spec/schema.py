@@ -102,9 +102,9 @@ class SpecFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = field(default_factory=dict)
     limits: Annotated[dict[str, Any], about("Hard limits of a run.")] = field(default_factory=dict)
     gates: Annotated[dict[str, dict[str, Any]], about("The checks, by name.")] = field(default_factory=dict)
-    integrity: Annotated[dict[str, Any], about("Which files the agent must not weaken.")] = field(
-        default_factory=dict
-    )
+    integrity: Annotated[
+        dict[str, Any], about("How tests and their configuration are protected from the agent.")
+    ] = field(default_factory=dict)
     clean_room: Annotated[
         dict[str, Any],
         about("The fresh directory in which gates run once more before a run may end green."),
@@ -153,7 +153,7 @@ class CommandTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Literal["output", "exit-code"],
         about('"output" also fails on failures printed with exit code 0; "exit-code" ignores them.'),
     ] = "output"
-    allow_skipped: Annotated[bool, about("Whether it may be green where every test was skipped.")] = False
+    allow_skipped: Annotated[bool, about("Whether it may be green even if every test was skipped.")] = False
 
 
 class WorkspaceTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -180,7 +180,7 @@ class SandboxTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     mode: Annotated[
         Literal["none", "bwrap", "docker", "podman"],
-        about("Whether agents and gates run under bubblewrap, or in containers made of `image`."),
+        about("Whether agents and gates run under bubblewrap, or in containers made from `image`."),
     ] = "none"
     image: Annotated[str, about("The image for docker or podman; agents and tools have to be in it.")] = ""
     network: Annotated[
@@ -198,7 +198,7 @@ class SandboxTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     disk: Annotated[
         int | str | None,
         about(
-            "Bytes that an agent or a gate may write, such as 10G; /tmp and the like hold 4 GB without it."
+            "Bytes that an agent or a gate may write, such as 10G. Without it, /tmp and the like hold 4 GB."
         ),
     ] = None
     memory: Annotated[
@@ -208,7 +208,8 @@ class SandboxTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Annotated[int, Meta(ge=1)], about("Processes and threads that an agent or a gate may have at a time.")
     ] = 8192
     as_root: Annotated[
-        bool, about("Whether root may use the sandbox; it protects less then, so root is refused by default.")
+        bool,
+        about("Whether root may use the sandbox; it protects less from root, so root is refused by default."),
     ] = False
 
 
@@ -221,7 +222,8 @@ class SessionTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = "fresh"
     enabled: Annotated[bool, about("Whether a loop may be started in an agent's own session.")] = True
     max_iterations: Annotated[
-        int | str | None, about("Laps of a loop in a session, if its start sets none.", COUNT)
+        int | str | None,
+        about("Maximum number of laps of a loop in a session, unless its start sets one.", COUNT),
     ] = None
     promise: Annotated[str | None, about("The text with which the agent of a session claims to be done.")] = (
         None
@@ -232,7 +234,7 @@ class SessionTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class IntegrityTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which files the agent must not weaken, besides tests and the tools' configuration."""
+    """Which files are protected from the agent, besides tests and the tools' configuration."""
 
     enabled: Annotated[
         bool, about("Whether changed tests are put back and run again before a run may end green.")

@@ -28,14 +28,14 @@ def trim(text: str, budget: int) -> str:
     return f"{text[:head]}\n[… {rest - head:,} characters left out …]\n{text[rest:]}"
 
 
-def sound(text: str) -> str:
+def without_surrogates(text: str) -> str:
     """The text without lone surrogates, which file names and outputs can have and JSON can't."""
     return text.encode("utf-8", "replace").decode()
 
 
 def fit(text: str, budget: int) -> str:
-    """Sound, and trimmed until it takes at most `budget` bytes of JSON, escapes included."""
-    text = kept = sound(text)
+    """The text without lone surrogates, trimmed to at most `budget` bytes of JSON, escapes included."""
+    text = kept = without_surrogates(text)
     length = len(text)
     if length * _LONGEST_ESCAPE + 2 <= budget:
         return kept

@@ -39,7 +39,7 @@ class Cycle(Struct, frozen=True, kw_only=True):
     least `near` gets one more lap.
     """
 
-    repeats: Annotated[FromTwo, about("How many times the same must repeat.")] = 3
+    repeats: Annotated[FromTwo, about("How many times the pattern must occur.")] = 3
     longest_period: Annotated[FromOne, about("The longest cycle to look for, in laps.")] = 3
     overlap: Annotated[Share, about("The share of failures two laps must share to count as the same.")] = 0.75
     alike: Annotated[Share, about("How alike outputs without findings must be, from 0 to 1.")] = 0.8

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from untilgreen.core.learning.course import Course, lessons
 from untilgreen.core.learning.estimate import OwnEstimate, Prior, chance, pays
-from untilgreen.core.learning.fitting import fitted
+from untilgreen.core.learning.fitting import fit
 from untilgreen.core.values.units import several
 
 FEWEST_RUNS = 20
@@ -45,7 +45,7 @@ class Replay(Struct, frozen=True, kw_only=True):
 
 def learned(prior: Prior, courses: Sequence[Course], worth: float) -> OwnEstimate:
     """What is learned from these runs if a success is worth this many laps."""
-    own = replace(fitted(prior, list(lessons(prior, courses))), runs=len(courses))
+    own = replace(fit(prior, list(lessons(prior, courses))), runs=len(courses))
     if len(courses) < FEWEST_RUNS:
         return replace(own, why=f"{several(len(courses), 'run')} so far, and it takes {FEWEST_RUNS}")
     again = replayed(prior, courses, worth)
@@ -60,7 +60,7 @@ def learned(prior: Prior, courses: Sequence[Course], worth: float) -> OwnEstimat
 
 def replayed(prior: Prior, courses: Sequence[Course], worth: float) -> Replay:
     """Replay every run, each with numbers from the others."""
-    pairs = [(course, end_by(prior, own, course, 1 / worth)) for course, own in by_the_others(prior, courses)]
+    pairs = [(course, end_by(prior, own, course, 1 / worth)) for course, own in out_of_fold(prior, courses)]
     gains = [_value(course, end, worth) - _value(course, course.hybrid, worth) for course, end in pairs]
     return Replay(
         runs=len(courses),
@@ -74,12 +74,12 @@ def replayed(prior: Prior, courses: Sequence[Course], worth: float) -> Replay:
     )
 
 
-def by_the_others(prior: Prior, courses: Sequence[Course]) -> list[tuple[Course, OwnEstimate]]:
+def out_of_fold(prior: Prior, courses: Sequence[Course]) -> list[tuple[Course, OwnEstimate]]:
     """Each run with numbers from the runs of the other parts."""
     owns = []
     for part in range(min(_PARTS, len(courses))):
         others = [course for place, course in enumerate(courses) if place % _PARTS != part]
-        owns.append(fitted(prior, list(lessons(prior, others))))
+        owns.append(fit(prior, list(lessons(prior, others))))
     return [(course, owns[place % _PARTS]) for place, course in enumerate(courses)]
 
 

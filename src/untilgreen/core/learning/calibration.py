@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from untilgreen.core.learning.activation import by_the_others
+from untilgreen.core.learning.activation import out_of_fold
 from untilgreen.core.learning.course import Course, lessons
 from untilgreen.core.learning.estimate import Prior, chance
 
@@ -27,7 +27,7 @@ class CalibrationClass(Struct, frozen=True, kw_only=True):
 def calibration(prior: Prior, courses: Sequence[Course]) -> tuple[CalibrationClass, ...]:
     """The classes that have laps, from unlikely to likely; each run is judged by the others."""
     classes: list[list[tuple[float, bool]]] = [[] for _ in range(len(EDGES) + 1)]
-    for course, own in by_the_others(prior, courses):
+    for course, own in out_of_fold(prior, courses):
         for lesson in lessons(prior, [course]):
             said = chance(own, lesson.logit).mean
             classes[sum(said >= edge for edge in EDGES)].append((said, lesson.green))

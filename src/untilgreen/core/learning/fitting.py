@@ -15,7 +15,7 @@ _LONGEST_STEP = 1.0
 _SETTLED = 1e-8
 
 
-def fitted(prior: Prior, told: Sequence[Lesson]) -> OwnEstimate:
+def fit(prior: Prior, told: Sequence[Lesson]) -> OwnEstimate:
     """The most likely intercept and slope, and how sure they are."""
     intercept, slope = 0.0, 1.0
     best = _loss(prior, told, intercept, slope)

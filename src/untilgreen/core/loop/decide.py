@@ -129,7 +129,7 @@ def _green(state: RunState, last: Lap) -> Finish | Ask:
         laps = ", ".join(str(lap) for lap in sorted({lap for each in turned.values() for lap in each}))
         return Ask(
             question=f"{gates} passed in lap {last.number} on the same files that failed in lap {laps}: "
-            "flaky, or changed by something outside the files. Accept it?",
+            "flaky, or something outside the files changed. Accept the result?",
             choices=(CONTINUE, ACCEPT, STOP),
             default=CONTINUE,
             reason="the same files were red before, so green alone proves nothing",

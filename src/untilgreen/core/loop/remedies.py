@@ -76,7 +76,7 @@ def hint(state: RunState, signals: tuple[Signal, ...]) -> str:
     parts = [
         signal.advice if signal else "",
         "What was tried without effect:\n" + "\n".join(tried) if tried else "",
-        "Do not try this again. First explain why it can't have worked, then do something different.",
+        "Do not try this again. First explain why it did not work, then do something different.",
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -111,14 +111,13 @@ class Adaptive(Struct, frozen=True, kw_only=True):
     def _price(self, state: RunState) -> tuple[float, str]:
         """The chance above which a lap pays off, and the same in words; 0 if no cost is known."""
         if not isinstance(self.worth, str):
-            return 1 / self.worth, f"worth it from {_in_100(1 / self.worth)} in 100 on"
+            return 1 / self.worth, f"worth it at {_in_100(1 / self.worth)} in 100 or more"
         costs = [lap.cost for lap in state.laps if lap.cost is not None]
         if not costs:
             return 0.0, "what a lap costs is unknown"
         lap, worth = sum(costs) / len(costs), money(self.worth, "adaptive: worth")
-        said = (
-            f"at ${lap:.2f} a lap and ${worth:.2f} for green, worth it from {_in_100(lap / worth)} in 100 on"
-        )
+        from_here = f"worth it at {_in_100(lap / worth)} in 100 or more"
+        said = f"at ${lap:.2f} a lap and ${worth:.2f} for green, {from_here}"
         return lap / worth, said
 
 
@@ -135,7 +134,8 @@ def _by_hybrid(state: RunState, signals: tuple[Signal, ...], why: str) -> Decisi
 
 
 def _in_words(likely: Chance) -> str:
-    return f"about {_in_100(likely.mean)} in 100 that the next lap is green, {_in_100(likely.best)} at best"
+    mean, best = _in_100(likely.mean), _in_100(likely.best)
+    return f"a chance of about {mean} in 100 that the next lap is green, {best} at best"
 
 
 def _in_100(share: float) -> str:

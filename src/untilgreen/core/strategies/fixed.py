@@ -17,7 +17,7 @@ from untilgreen.core.values.units import all_used
 class Fixed(Struct, frozen=True, kw_only=True):
     """At most N laps, fewer if the gates turn green earlier."""
 
-    iterations: Annotated[Laps, about("The most laps.")] = 3
+    iterations: Annotated[Laps, about("Maximum number of laps.")] = 3
 
     def __post_init__(self) -> None:
         """Refuse options that make no sense."""

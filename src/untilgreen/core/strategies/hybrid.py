@@ -23,7 +23,7 @@ class Hybrid(Struct, frozen=True, kw_only=True):
     base: Annotated[FromOne, about("Laps that every run gets.")] = BASE_LAPS
     bonus: Annotated[
         FromZero | Literal["unlimited"],
-        about("The most laps after those; each one is earned by progress in the lap before it."),
+        about("Maximum number of laps after those; each is earned by progress in the lap before it."),
     ] = 12
     min_gain: Annotated[
         Annotated[float, Meta(ge=0)], about("How much the best score has to rise to earn a bonus lap.")
@@ -54,7 +54,7 @@ class Hybrid(Struct, frozen=True, kw_only=True):
             return ending
         used, last, most = len(state.laps), state.laps[-1], self.most_laps()
         if used < self.base:
-            return Continue(reason=f"lap {used} of {self.base} base laps is done", metadata={"bonus_used": 0})
+            return Continue(reason=f"base lap {used} of {self.base} is done", metadata={"bonus_used": 0})
         bonus_used = used - self.base
         if most is not None and used >= most:
             return Finish(

@@ -19,7 +19,7 @@ class Ralph(Struct, frozen=True, kw_only=True):
     """Runs until claim and gates agree; `similarity` and `window` tune the run's `similar` detector."""
 
     promise: Annotated[str, about("The text of the claim, if the spec sets no `promise`.")] = "DONE"
-    max: Annotated[Laps, about("The most laps.")] = 20
+    max: Annotated[Laps, about("Maximum number of laps.")] = 20
     min: Annotated[
         FromOne, about("The first lap whose claim counts; before it no stuck signal ends the run either.")
     ] = 1

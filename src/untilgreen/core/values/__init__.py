@@ -15,5 +15,5 @@ units          Durations, counts and money as people write them.
 option_checks  Checks options and keys against their types, with messages that say what is allowed.
 secrets        What must never be written down: values of secret variables, and known kinds of tokens.
 
-Used by: every other room. Uses: nothing but `untilgreen.errors`.
+Used by: every other package. Uses: nothing but `untilgreen.errors`.
 """

@@ -38,19 +38,22 @@ PROJECTED_LAPS = 9
 class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Ceilings as numbers or as people write them; None, or the word `unlimited`, means no ceiling."""
 
-    iterations: Annotated[int | str | None, about("Laps.", COUNT)] = 20
+    iterations: Annotated[int | str | None, about("Maximum number of laps.", COUNT)] = 20
     time: Annotated[
-        float | str | None, about("Time of the whole run, without waiting for rate limits.", DURATION)
+        float | str | None,
+        about("Total time of the run, not counting waits for rate limits or answers.", DURATION),
     ] = 4 * 3600.0
-    errors: Annotated[int | str | None, about("Failed turns of the agent in a row.", COUNT)] = 3
-    cost: Annotated[float | str | None, about("Cost, in US dollars.", MONEY)] = None
-    tokens: Annotated[int | str | None, about("Tokens, input and output together.", COUNT)] = None
-    lap: Annotated[float | str | None, about("Time of one turn of the agent.", DURATION)] = 30 * 60.0
+    errors: Annotated[int | str | None, about("Maximum number of failed turns in a row.", COUNT)] = 3
+    cost: Annotated[float | str | None, about("Total cost, in US dollars.", MONEY)] = None
+    tokens: Annotated[int | str | None, about("Total tokens, input and output together.", COUNT)] = None
+    lap: Annotated[float | str | None, about("Maximum time for one turn of the agent.", DURATION)] = 30 * 60.0
     silence: Annotated[
         float | str | None,
         about("How long an agent may print nothing; `auto` is 15m for agents that stream.", DURATION),
     ] = AUTO
-    waits: Annotated[int | str | None, about("Waits in a row without a completed turn.", COUNT)] = 5
+    waits: Annotated[
+        int | str | None, about("Maximum number of waits in a row without a completed turn.", COUNT)
+    ] = 5
     wait: Annotated[float | str | None, about("Total time spent waiting for rate limits.", DURATION)] = (
         6 * 3600.0
     )

@@ -148,7 +148,7 @@ async def _beside(runner: Runner, record: Record, place: Place, options: DriveOp
             await inbox.take()  # it may hold the answer that the run waits for
 
         group.start_soon(inbox.watch)
-        group.start_soon(_leave_now_and_then, runner, place)
+        group.start_soon(_push_now_and_then, runner, place)
         if options.leave is not None:
             group.start_soon(_leave_when_told, runner, options.leave)
         if options.signals:
@@ -171,7 +171,7 @@ async def _leave_when_told(runner: Runner, leave: anyio.Event) -> None:
     await runner.interrupt("SIGTERM")
 
 
-async def _leave_now_and_then(runner: Runner, place: Place) -> None:
+async def _push_now_and_then(runner: Runner, place: Place) -> None:
     """Push a turn's work now and then: what comes later is lost with its machine."""
     while place.leave is not stays_here:
         await anyio.sleep(LEAVE_SECONDS)

@@ -18,7 +18,7 @@ from untilgreen.engine.wiring.redaction import redacted
 from untilgreen.engine.wiring.sandbox import check_possible
 from untilgreen.engine.wiring.workplace import start_of
 from untilgreen.engine.worktree import setup
-from untilgreen.engine.worktree.premises import Known, ignore
+from untilgreen.engine.worktree.premises import StartFacts, ignore
 from untilgreen.ports import Clock, Record
 from untilgreen.workspace.directory_lock import DirectoryLock
 from untilgreen.workspace.factory import open_workspace
@@ -27,7 +27,7 @@ from untilgreen.workspace.factory import open_workspace
 async def start(
     plan: Plan,
     store: Store,
-    known: Known | None = None,
+    known: StartFacts | None = None,
     *,
     given_workspace: bool = False,
     clock: Clock | None = None,
@@ -40,7 +40,7 @@ async def start(
     With `given_workspace` a program passes its own workspace object. `copies` replace plugin files of the
     workspace. With `in_session` the agent is already running.
     """
-    known = known or Known()
+    known = known or StartFacts()
     repository = await known.repositories.find(start_of(plan))
     await check_possible(plan)
     if not in_session:
@@ -73,7 +73,7 @@ async def _accept(record: Record) -> None:
     """A workspace object passed by a program is not checked."""
 
 
-async def _try_the_directory(plan: Plan, store: Store, known: Known, record: Record) -> None:
+async def _try_the_directory(plan: Plan, store: Store, known: StartFacts, record: Record) -> None:
     """Check that nobody else works there and that it is usable; a worktree is made by its driver."""
     scratch, begin = store.record(record.id).scratch, start_of(plan)
     if setup.worktree_of(plan, scratch) is not None:

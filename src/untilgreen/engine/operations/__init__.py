@@ -10,6 +10,6 @@ fork        Makes a new run from another one: its plan, with changes, from the f
 prune       Removes old runs: their snapshots, worktree, branch and, last of all, their folder.
 caller      Which run a command comes from, even if its agent hid every trace of that.
 
-Used by: the surfaces. Uses: every other room of the engine.
+Used by: the surfaces. Uses: every other package of the engine.
 Each takes a record and returns a value that says what became of it.
 """

@@ -27,7 +27,7 @@ from untilgreen.regex import regex
 from untilgreen.workspace.factory import git_root
 from untilgreen.workspace.git.repository import OLDEST_GIT
 
-Fitness = Literal["ok", "absent", "warn", "fail"]
+CheckStatus = Literal["ok", "absent", "warn", "fail"]
 LITTLE, LEAST = 2_000_000_000, 200_000_000
 """Free bytes below which a disk gets a warning, and below which it counts as a problem."""
 PATIENCE_SECONDS = 20.0
@@ -38,7 +38,7 @@ class Row(Struct, frozen=True, kw_only=True):
     """One check and its result."""
 
     name: str
-    status: Fitness = "ok"
+    status: CheckStatus = "ok"
     detail: str = ""
     fix: str = ""
     """The command, or the step, that fixes it."""
@@ -152,7 +152,7 @@ async def containers(engine: str, image: str) -> Row:
 
 async def sandbox(*, needed: bool) -> Row:
     """Whether a sandbox can be made, and another one inside it; only a spec that asks for one needs it."""
-    bad: Fitness = "fail" if needed else "warn"
+    bad: CheckStatus = "fail" if needed else "warn"
     if sys.platform != "linux" or shutil.which(PROGRAM) is None:
         detail = "bwrap is not installed" + (", and the spec asks for it" if needed else "")
         return Row(name="sandbox", status=bad if needed else "absent", detail=detail, fix=INSTALL)
@@ -165,9 +165,9 @@ async def sandbox(*, needed: bool) -> Row:
         )
     asked = "as the spec asks" if needed else "with --sandbox bwrap"
     counted = (
-        "of all their processes together (cgroup v2)"
+        "all their processes together (cgroup v2)"
         if cgroup.limiting(cgroup.home())
-        else "of each process (rlimits)"
+        else "each process alone (rlimits)"
     )
-    detail = f"bwrap works, also nested; agents and gates use it {asked}; sandbox.memory is {counted}"
+    detail = f"bwrap works, even nested; agents and gates use it {asked}; sandbox.memory limits {counted}"
     return Row(name="sandbox", detail=detail)

@@ -16,5 +16,5 @@ session_runs   The run of an agent's session and its state.
 notes/         What this machine notes about all runs: sessions, trusted spec files, lessons.
 atomic_file    Writes a file completely or not at all, readable by its owner only.
 
-Used by: every other room of the engine but wiring, and the surfaces. Uses: journal, process and wiring.
+Used by: every other package of the engine but wiring, and the surfaces. Uses: journal, process and wiring.
 """

@@ -227,4 +227,4 @@ def default_state_dir() -> Path:
 def _ambiguous(text: str, fitting: list[RunFolder]) -> str:
     shown = "; ".join(f"{run.id} ({run.meta().title})" for run in fitting[:_SHOWN])
     more = f"; and {len(fitting) - _SHOWN} more" if len(fitting) > _SHOWN else ""
-    return f"{text!r} fits {len(fitting)} runs: {shown}{more}. Write more of the id."
+    return f"{text!r} matches {len(fitting)} runs: {shown}{more}. Type more of the id."

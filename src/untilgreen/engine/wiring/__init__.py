@@ -11,6 +11,6 @@ sandbox        What agents and gates may touch of the workspace, the repository 
 learned        The numbers that `adaptive` decides by, put into the plan when a run begins.
 clock          Real time.
 
-Used by: every other room of the engine. Uses: config, plugins, gates, workspace and process, and no other
-room of the engine.
+Used by: every other package of the engine. Uses: config, plugins, gates, workspace and process, and no other
+package of the engine.
 """

@@ -33,7 +33,7 @@ def ignore(sentence: str) -> None:
     """Ignore it."""
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class StartFacts(Struct, frozen=True, kw_only=True):
     """What was found out while starting a run, so that driving it in the same process does not ask again."""
 
     objects: Objects | None = None
@@ -49,7 +49,7 @@ class LocalPremises:
     def __init__(
         self,
         store: Store,
-        known: Known | None = None,
+        known: StartFacts | None = None,
         *,
         warn: Callable[[str], None] = ignore,
         watchers: tuple[Watcher, ...] = (),
@@ -69,7 +69,7 @@ class LocalPremises:
                 f"Run {state.run} belongs to a fleet, and only the fleet's workers drive it; this is a copy. "
                 f"To continue from one of its laps: untilgreen fork {state.run} --fleet"
             )
-        found = self._known or Known()
+        found = self._known or StartFacts()
         known, begin = found.repositories, setup.root_of(plan, scratch)
         top = await setup.top_of(plan, scratch, known)
         session_notes.check_free(top, self._store, besides=scratch.run)

@@ -19,7 +19,7 @@ import msgspec
 from anyio import to_thread
 from msgspec import Struct
 
-from untilgreen.core.briefing.excerpt import sound, trim
+from untilgreen.core.briefing.excerpt import trim, without_surrogates
 from untilgreen.core.values.limits import ceiling
 from untilgreen.core.values.model import Plan
 from untilgreen.core.values.state import RunState
@@ -40,7 +40,7 @@ from untilgreen.workspace.git.index_seed import submodules
 from untilgreen.workspace.git.repository import Repositories
 from untilgreen.workspace.git.snapshot_refs import Refs
 from untilgreen.workspace.rmtree import remove_tree
-from untilgreen.workspace.starting_point import Beginning, look
+from untilgreen.workspace.starting_point import StartingPoint, starting_point
 from untilgreen.workspace.worktree import Worktree
 
 MOST_DIRTY = 50
@@ -53,7 +53,7 @@ _INSTEAD = "or work in place with --in-place."
 async def with_beginning(plan: Plan, repositories: Repositories) -> Plan:
     """The plan with what the run finds at its start; refused if its mode can't work there."""
     start = start_of(plan)
-    found = await look(start, repositories)
+    found = await starting_point(start, repositories)
     if in_worktree(plan):
         if found is None:
             raise WorkspaceNotReady(_NO_GIT.format(start=str(start)) + _INSTEAD)
@@ -64,12 +64,12 @@ async def with_beginning(plan: Plan, repositories: Repositories) -> Plan:
     return with_facts(plan, _facts(found))
 
 
-def _facts(found: Beginning) -> dict[str, Any]:
+def _facts(found: StartingPoint) -> dict[str, Any]:
     return {
         "repository": str(found.repository.common),
         "below": found.repository.below,
         "commit": found.commit,
-        "dirty": [sound(path) for path in found.dirty[:MOST_DIRTY]],
+        "dirty": [without_surrogates(path) for path in found.dirty[:MOST_DIRTY]],
         "dirty_more": max(0, len(found.dirty) - MOST_DIRTY),
     }
 
@@ -244,7 +244,7 @@ async def _refuse_what_git_would_keep(worktree: Worktree, plan: Plan) -> None:
         asked = ("ls-files", "-z", "--others", "--exclude-standard", "--")
         if await git(*asked, b":(literal)" + os.fsencode(place)):
             raise WorkspaceNotReady(
-                f"workspace.copy names {str(place)!r}, which git does not ignore, so that it would become "
+                f"workspace.copy names {str(place)!r}, which git does not ignore, so it would become "
                 "part of the result. Add it to .gitignore, or commit it."
             )
 

@@ -62,7 +62,7 @@ async def kept_tree(state: RunState, scratch: Scratch, beginning: str) -> str:
         raise UserError(
             f"Run {scratch.run} has no snapshot {beginning!r}. Name a lap instead, like {scratch.run}@1."
         )
-    raise UserError(f"{beginning!r} fits {len(fitting)} snapshots: {', '.join(fitting)}. Type more of it.")
+    raise UserError(f"{beginning!r} matches {len(fitting)} snapshots: {', '.join(fitting)}. Type more of it.")
 
 
 async def lap_diff(state: RunState, scratch: Scratch, lap: Lap | Open) -> str:

@@ -20,7 +20,7 @@ from untilgreen.workspace.factory import open_workspace
 from untilgreen.workspace.git.command import Git
 from untilgreen.workspace.git.repository import Repositories
 from untilgreen.workspace.remote import Remote, chain_on
-from untilgreen.workspace.starting_point import Beginning, look
+from untilgreen.workspace.starting_point import StartingPoint, starting_point
 
 _TRAVELS = ("setup", "max_file", "tree", "forked")
 """Keys of a plan's workspace that mean the same on every machine."""
@@ -30,7 +30,7 @@ _ELSEWHERE = regex(r"[^/]*:")
 
 
 @dataclass(frozen=True)
-class Begins:
+class PortablePlan:
     """A plan without paths of this machine, and the commit that its workers need."""
 
     plan: Plan
@@ -43,10 +43,10 @@ class Begins:
 
 
 @asynccontextmanager
-async def beginning(plan: Plan, warn: Callable[[str], None]) -> AsyncIterator[Begins]:
+async def beginning(plan: Plan, warn: Callable[[str], None]) -> AsyncIterator[PortablePlan]:
     """Save the files on disk until they are pushed, without touching index, HEAD or branches."""
     _refuse_copies(plan)
-    found = await look(start_of(plan), Repositories())
+    found = await starting_point(start_of(plan), Repositories())
     if found is None:
         raise WorkspaceNotReady("A run in the fleet needs a git repository with a remote.")
     if found.commit is None:
@@ -59,12 +59,12 @@ async def beginning(plan: Plan, warn: Callable[[str], None]) -> AsyncIterator[Be
     facts |= {"mode": WORKTREE, "commit": where.commit or found.commit}
     if where.tree or not found.dirty:  # a fork begins with its lap, whatever is here
         tip = where.tree and await chain_on(git, where.tree, facts["commit"], "begun with")
-        yield Begins(replace(plan, workspace=facts), git, tip or facts["commit"])
+        yield PortablePlan(replace(plan, workspace=facts), git, tip or facts["commit"])
         return
     async with _on_disk(plan, where.max_file) as tree:
         warn(_says(found))
         tip = await chain_on(git, tree, found.commit, "begun with")
-        yield Begins(replace(plan, workspace={**facts, "tree": tree}), git, tip)
+        yield PortablePlan(replace(plan, workspace={**facts, "tree": tree}), git, tip)
 
 
 @asynccontextmanager
@@ -96,7 +96,7 @@ async def _remote(git: Git) -> str:
     return url if _ELSEWHERE.match(url) else str((git.place / url).resolve())
 
 
-def _says(found: Beginning) -> str:
+def _says(found: StartingPoint) -> str:
     named = ", ".join(found.dirty[:_MOST_NAMED])
     more = f" and {len(found.dirty) - _MOST_NAMED} more" if len(found.dirty) > _MOST_NAMED else ""
     return f"Uncommitted changes are part of the run, and pushed to origin with it: {named}{more}"

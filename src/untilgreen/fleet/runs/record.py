@@ -141,7 +141,7 @@ class PostgresRecord:
             if time.monotonic() - self._heard > self._deaf:
                 raise JournalTaken(
                     f"The database was out of reach for {self._deaf:.0f} s, "
-                    f"so another driver may have run {self.id}."
+                    f"so another driver may have taken run {self.id} over."
                 ) from None
             return
         self._heard = time.monotonic()
@@ -262,7 +262,7 @@ class PostgresRecord:
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts:
                 raise JournalDamaged(
-                    f"A file of run {self.id} is called {name!r}, which is outside of the run. "
+                    f"A file of run {self.id} is named {name!r}, which leads out of the folder of the run. "
                     "Find out who wrote that to the fleet's database."
                 )
         return found

@@ -91,7 +91,7 @@ class PostgresRecords:
             return self.record(wanted if wanted in found else found[0])
         if found and wanted:
             raise UserError(
-                f"{text!r} fits {len(found)} runs: {', '.join(found[:10])}. Write more of the id."
+                f"{text!r} matches {len(found)} runs: {', '.join(found[:10])}. Type more of the id."
             )
         raise UnknownRun(f"The fleet has no run {text!r}. `untilgreen list --fleet` shows all runs.")
 

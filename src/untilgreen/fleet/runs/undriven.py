@@ -31,14 +31,14 @@ async def settle(record: PostgresRecord, trouble: str = "", *, never_driven: boo
         writer, hold = held
         if hold.run is None:
             return None
-        desk = _Desk(hold, hold.run.state)
+        desk = _JournalOnly(hold, hold.run.state)
         await take_all(writer, desk.take)
         await desk.end_or_pause(trouble)
         await writer.note(desk.state)
         return desk.state
 
 
-class _Desk:
+class _JournalOnly:
     """A run's journal, for somebody who has none of its files."""
 
     def __init__(self, hold: Hold, state: RunState) -> None:

@@ -26,7 +26,7 @@ from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.notes.trust_book import TrustBook, Untrusted
 from untilgreen.engine.store.runs import Store
 from untilgreen.engine.wiring.plan import objects_for, plan_of
-from untilgreen.engine.worktree.premises import Known, LocalPremises
+from untilgreen.engine.worktree.premises import LocalPremises, StartFacts
 from untilgreen.errors import UserError
 from untilgreen.ports import Activity
 from untilgreen.surfaces.acp.lap_changes import lap_changes
@@ -67,7 +67,7 @@ class Prompt:
         except Untrusted as error:
             look = f"untilgreen trust -C {shlex.quote(str(self._root))}"
             raise UserError(f"{error} Read it, then trust it in a terminal: {look}") from None
-        known = Known(objects=objects_for(loaded))
+        known = StartFacts(objects=objects_for(loaded))
         plan = plan_of(loaded, self._root, known.objects)
         plan = replace(plan, labels={**plan.labels, SESSION: self._session})
         record = await start(plan, self._store, known, warn=self._warn)
@@ -160,7 +160,7 @@ class Prompt:
             except UserError as late:
                 self._warn(str(late))
         elif not self.cancelled:
-            self._warn(f"That was no answer, so the run waits: untilgreen answer {handle.run}")
+            self._warn(f"That was not an answer, so the run is still waiting: untilgreen answer {handle.run}")
 
 
 def _option(choice: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from untilgreen.backtest.score import LOOKS, Figures, Source
 from untilgreen.core.values.units import several
 from untilgreen.surfaces.json.lines import Line
-from untilgreen.surfaces.text.safe_text import padded, places, short
+from untilgreen.surfaces.text.safe_text import columns_of, padded, short
 
 _LONGEST_NAME = 32
 
@@ -34,7 +34,7 @@ def measures(sources: Sequence[Source]) -> list[str]:
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns as wide as they need to be; the first is text, the others are numbers."""
-    wide = [max(map(places, column)) for column in zip(*rows, strict=True)]
+    wide = [max(map(columns_of, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
             [

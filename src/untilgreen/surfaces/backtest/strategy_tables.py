@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from string import ascii_uppercase
 
-from untilgreen.backtest.strategies import Past, Replayed, Row
+from untilgreen.backtest.strategies import PastRun, Replayed, Row
 from untilgreen.core.values.units import several, show_duration
 from untilgreen.surfaces.backtest.detector_tables import percent, table
 from untilgreen.surfaces.json.lines import Line
@@ -59,7 +59,7 @@ def sentence(row: Row) -> str:
     return f"{said} Not counted: {unknown}, which would need laps that never happened."
 
 
-def differences(runs: Sequence[Past], replayed: Mapping[str, Sequence[Replayed]]) -> list[str]:
+def differences(runs: Sequence[PastRun], replayed: Mapping[str, Sequence[Replayed]]) -> list[str]:
     """The runs in which a strategy would have done something else, and why."""
     lines: list[str] = []
     for run in runs:

@@ -1,18 +1,12 @@
-"""Who called: a person or an agent; and the summary of a run that several verbs print."""
+"""Who called: a person or an agent."""
 
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from untilgreen.errors import UserError
 from untilgreen.process.table import INSIDE
-from untilgreen.surfaces.text.printing import ascii_only, out
-
-if TYPE_CHECKING:  # `serve` reads no run before it listens
-    from untilgreen.core.values.state import RunState
 
 AGENT_MARKS = (
     INSIDE,
@@ -25,25 +19,6 @@ AGENT_MARKS = (
     "QWEN_CODE",
 )
 """Variables that show that an agent started a command: ours, and those that agents set themselves."""
-
-
-def summarize(state: RunState, flags: str, *, seen: bool = False, driven: bool = False) -> None:
-    """Print the result or the current state of a run, as wide as the terminal; `seen` if `show` prints it."""
-    import shutil
-
-    from untilgreen.surfaces.text import summary
-
-    lines = summary.summary(
-        state,
-        width=shutil.get_terminal_size().columns,
-        ascii_only=ascii_only(),
-        flags=flags,
-        wrapped=sys.stdout.isatty(),
-        seen=seen,
-        driven=driven,
-    )
-    for line in lines:
-        out(line)
 
 
 def me() -> str:

@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 def fleet_url() -> str:
-    """Where the fleet's database is."""
+    """Where the fleet's database is; asked before a module that needs the fleet's libraries is imported."""
     require("psycopg", "temporalio")
     url = os.environ.get(FLEET, "")
     if not url:
@@ -59,9 +59,9 @@ async def knock(run: str) -> None:
 
 def find(text: str, state_dir: Path, clone: Path | None = None) -> FolderRecord:
     """A run of the fleet, copied to where verbs can read it; with its snapshots in the user's `clone`."""
+    url = fleet_url()
     from untilgreen.fleet.runs.mirror import mirror
 
-    url = fleet_url()
     folder = state_dir / "fleet" / blake2b(url.encode(), digest_size=6).hexdigest() / "runs"
 
     async def work() -> FolderRecord:
@@ -79,10 +79,9 @@ def begin_in_fleet(
     copies: Mapping[str, Path] | None = None,
 ) -> int:
     """Hand a run to the fleet; its workers drive it from here on."""
+    url = fleet_url()
     from untilgreen.fleet.client import Fleet
     from untilgreen.fleet.temporal.orders import Order
-
-    url = fleet_url()
 
     async def work() -> str:
         fleet = await Fleet.connect(url)
@@ -101,9 +100,10 @@ def begin_in_fleet(
 
 def list_fleet(limit: int, *, json: bool) -> int:
     """The fleet's runs, newest first."""
+    url = fleet_url()
     from untilgreen.fleet.runs.records import COMMAND_SECONDS, PostgresRecords
 
-    records = PostgresRecords(fleet_url(), patience=COMMAND_SECONDS)
+    records = PostgresRecords(url, patience=COMMAND_SECONDS)
 
     async def work() -> list[tuple[str, RunRow]]:
         return [each async for each in records.rows()][:limit]

@@ -12,7 +12,7 @@ from untilgreen.plugins.kinds import BUILT_IN
 from untilgreen.plugins.locations import from_module
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class AgentProgram(Struct, frozen=True, kw_only=True):
     """An agent with a program of its own, and what its adapter knows about it."""
 
     name: str
@@ -25,14 +25,14 @@ class Known(Struct, frozen=True, kw_only=True):
     flags: tuple[str, ...]
 
 
-def known() -> Iterator[Known]:
+def agent_programs() -> Iterator[AgentProgram]:
     """Every built-in agent that has a program."""
     for name, target in BUILT_IN["agent"].items():
         module, _, attribute = target.partition(":")
         adapter = from_module(module, attribute, f"The agent {name!r}")
         program, about = getattr(adapter, "program", None), getattr(adapter, "about", None)
         if isinstance(program, str) and isinstance(about, About):
-            yield Known(
+            yield AgentProgram(
                 name=name,
                 program=program,
                 path=shutil.which(program),
@@ -46,4 +46,4 @@ def known() -> Iterator[Known]:
 
 def installed() -> list[str]:
     """The names of those whose program is found."""
-    return [each.name for each in known() if each.path]
+    return [each.name for each in agent_programs() if each.path]

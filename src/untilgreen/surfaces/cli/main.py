@@ -1,4 +1,4 @@
-"""All verbs, and the last line of defence: an error becomes a sentence and an exit code."""
+"""All verbs, and the last line of defense: an error becomes a sentence and an exit code."""
 
 from __future__ import annotations
 

@@ -27,12 +27,16 @@ PIPE_SECONDS = 2.0
 """How long a task may take to arrive through a pipe."""
 MORE = Group("More options", sort_key=2)
 """What few commands need; listed last."""
+UNNEGATED = Parameter(negative=(), show_default=False)
+"""Options without a `--no-` form, whose help says the default: for the verbs below another one."""
 
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines.", group=MORE)]
 Trust = Annotated[
     bool, Parameter(name="--trust", help="Trust the spec file without asking; for scripts.", group=MORE)
 ]
-Run = Annotated[str, Parameter(completer=completers.runs, help="A run id, its beginning, or @last.")]
+MostRuns = Annotated[int, Parameter(name="--limit", metavar="N", help="Show at most N runs (default: 30).")]
+Plain = Annotated[bool, Parameter(help="Print one line per event instead of the live view.", group=MORE)]
+Run = Annotated[str, Parameter(completer=completers.runs, help="A run id, a prefix of one, or @last.")]
 """A run as people name it; the shell completes it."""
 Gates = Annotated[
     list[str] | None,
@@ -97,8 +101,8 @@ class LocalPlace:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Place(LocalPlace):
-    """The same, and where else runs can be."""
+class FleetPlace(LocalPlace):
+    """The same, for verbs that also find a fleet's runs."""
 
     fleet: Annotated[
         bool | None,
@@ -108,14 +112,6 @@ class Place(LocalPlace):
             group=MORE,
         ),
     ] = None
-
-    server: Annotated[
-        str | None,
-        Parameter(
-            metavar="URL", help="Look at, control or start runs of this `untilgreen serve`.", group=MORE
-        ),
-    ] = None
-    """Commands that can do so are in `remote`, which is called before this is read."""
 
     @property
     def flags(self) -> str:
@@ -146,6 +142,18 @@ class Place(LocalPlace):
             ) from error
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Place(FleetPlace):
+    """The same, for verbs that also work with the runs of a server."""
+
+    server: Annotated[
+        str | None,
+        Parameter(metavar="URL", help="Use the runs of the `untilgreen serve` at this URL.", group=MORE),
+    ] = None
+    """It is never read: a command line that names a server is parsed by `remote`."""
+
+
 def fleet_is_set() -> bool:
     """Whether this environment names a fleet."""
     return bool(os.environ.get(FLEET))
@@ -166,9 +174,7 @@ class ViewFlags:
     verbose: Annotated[
         bool, Parameter(name=["--verbose", "-v"], help="Also print what the agent prints.", group=MORE)
     ] = False
-    plain: Annotated[
-        bool, Parameter(help="Print one line per event instead of the live view.", group=MORE)
-    ] = False
+    plain: Plain = False
     no_input: Annotated[bool, Parameter(help="Never wait for a person.", group=MORE)] = False
 
 

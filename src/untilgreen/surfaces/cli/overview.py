@@ -20,7 +20,7 @@ from untilgreen.engine.store.runs import Store
 from untilgreen.engine.wiring.workplace import in_worktree
 from untilgreen.errors import JournalError, UserError
 from untilgreen.surfaces.cli.installed_agents import installed
-from untilgreen.surfaces.text.printing import room
+from untilgreen.surfaces.text.printing import columns_left
 from untilgreen.surfaces.text.safe_text import folded, inert, short
 
 TASK = "Make the tests pass"
@@ -47,7 +47,7 @@ def overview(start: Path, store: Store) -> list[str]:
         ("agents", _agents(spec, agents)),
         ("runs", runs),
     ]
-    width = room(0, MOST_COLUMNS)
+    width = columns_left(0, MOST_COLUMNS)
     return [
         *folded(f"untilgreen {__version__} keeps a coding agent working until its gates are green.", width),
         "",

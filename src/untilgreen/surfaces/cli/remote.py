@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from cyclopts import App, Parameter
 
 from untilgreen.errors import UserError
-from untilgreen.surfaces.cli.options import Json
-from untilgreen.surfaces.text.printing import ascii_only, out, out_json, tell, version_line
+from untilgreen.surfaces.cli.options import Json, MostRuns
+from untilgreen.surfaces.text.printing import ascii_only, out, out_json, summarize, tell, version_line
 
 if TYPE_CHECKING:
     from untilgreen.client import Client
@@ -28,7 +28,7 @@ TOKEN = "UNTILGREEN_SERVER_TOKEN"
 """The variable with the token of a server that is not on this machine."""
 LAST = "@last"
 Server = Annotated[str, Parameter(metavar="URL", help="The address of the server.")]
-Run = Annotated[str, Parameter(help="A run id, its beginning, or @last.")]
+Run = Annotated[str, Parameter(help="A run id, a prefix of one, or @last.")]
 Reason = Annotated[str, Parameter(metavar="TEXT", help="Why, for the journal.")]
 app = App(name="untilgreen", help="The commands that work with --server.")
 
@@ -63,7 +63,7 @@ def list_runs(
     *,
     server: Server,
     status: Annotated[str, Parameter(help="Only runs with this status.")] = "",
-    limit: Annotated[int, Parameter(metavar="N", help="Show at most N runs (default: 30).")] = 30,
+    limit: MostRuns = 30,
     json: Json = False,
 ) -> int:
     """List the server's runs, newest first."""
@@ -99,7 +99,6 @@ def list_runs(
 @app.command
 def show(run: Run = LAST, /, *, server: Server, json: Json = False) -> int:
     """Show a run."""
-    from untilgreen.surfaces.cli.caller import summarize
     from untilgreen.surfaces.text import summary
 
     with connect(server) as client:
@@ -336,7 +335,6 @@ def _state(client: Client, run: str) -> RunState:
 def _watch(client: Client, run: str, server: str, *, json: bool) -> int:
     from untilgreen.core.exit_codes import SIGINT, exit_code
     from untilgreen.core.loop.fold import apply
-    from untilgreen.surfaces.cli.caller import summarize
     from untilgreen.surfaces.text import summary
     from untilgreen.surfaces.text.event_lines import line as words_of
 

@@ -55,7 +55,7 @@ def answer(call: Call, data: bytes) -> int:
     except OSError as error:
         what = f"{error.strerror or error} ({call.store.state_dir})"
         said = Answer(toast=f"{_MAY_STOP}: {what}. Run `untilgreen doctor`, then continue with: {GO}")
-    except Exception as error:  # the last line of defence: never trap a person
+    except Exception as error:  # the last line of defense: never trap a person
         said = Answer(
             toast=f"the session may stop, because of a bug in untilgreen: {type(error).__name__}: {error}"
         )

@@ -6,5 +6,5 @@ file_edits     What an installation changes: each file before and after, and not
 hook_health    Whether the installed hooks are called, once, and are up to date; rows for `doctor`.
 codex_trust    Which hooks Codex calls: the ones whose content its user has trusted.
 
-Used by `cli/verbs/install` and `cli/verbs/doctor`; `hook` reads targets. Imports nothing of the hook room.
+Used by `cli/verbs/install` and `cli/verbs/doctor`; `hook` reads targets. Imports nothing of `hook`.
 """

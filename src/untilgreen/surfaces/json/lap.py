@@ -64,7 +64,7 @@ def lap_view(lap: Lap) -> LapView:
         score=lap.score,
         findings=lap.count,
         improved=lap.improved,
-        verdicts=lap.verdicts,
+        verdicts=dict(lap.verdicts),
         failing=tuple(sorted(lap.failing)),
         signals=lap.signals,
         decision=lap.decision,

@@ -30,7 +30,7 @@ def _lesson(line: LessonLine) -> list[str]:
     said = [
         f"{inert(line.agent)}: {state}",
         f"  why       {own.why}",
-        f"  learned    from {several(own.runs, 'run')} and {several(own.laps, 'lap')} that another followed: "
+        f"  learned    from {several(own.runs, 'run')} and {several(own.laps, 'lap')} followed by another: "
         f"intercept {own.intercept:+.2f}, slope {own.slope:.2f} on prior {line.prior}",
     ]
     if again is not None and line.worth_laps is not None:
@@ -39,8 +39,9 @@ def _lesson(line: LessonLine) -> list[str]:
             f"where a green run is worth {line.worth_laps:.0f} laps"
         )
         said.append(
-            f"            kept {again.kept:,} successes (hybrid {again.kept_by_hybrid:,}), "
-            f"saved {again.saved:,} laps (hybrid {again.saved_by_hybrid:,})"
+            f"            kept {several(again.kept, 'success', 'successes')} "
+            f"(hybrid {again.kept_by_hybrid:,}), "
+            f"saved {several(again.saved, 'lap')} (hybrid {again.saved_by_hybrid:,})"
         )
     if line.calibration:
         pairs = ", ".join(

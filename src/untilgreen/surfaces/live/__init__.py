@@ -1,7 +1,7 @@
 """Show a run while it is driven: live on a terminal, as plain lines, as JSON, or folded on GitHub Actions.
 
-choose          Which view shows a run: live on a terminal, plain lines elsewhere, JSON for programs.
-view            The live view: a few lines about a run, redrawn in place, below one line for each lap.
+views           Which view shows a run: live on a terminal, plain lines elsewhere, JSON for programs.
+live_view       The live view: a few lines about a run, redrawn in place, below one line for each lap.
 panel           The lines of the live view: each fits the terminal, in ASCII where that is asked for.
 keys            The keys of the live view: pause, stop, cancel, note, output, brief, diff, answers.
 run_texts       The long texts of a run that keys open: the agent's output, its brief, the last diff.

@@ -18,7 +18,7 @@ from untilgreen.core.values.events import BriefOffered, Decided, Event, GateChec
 from untilgreen.core.values.model import Finding, Verdict
 from untilgreen.core.values.state import RunState
 from untilgreen.ports import Activity
-from untilgreen.surfaces.live.choose import Lines
+from untilgreen.surfaces.live.views import Lines
 from untilgreen.surfaces.report.content import gather
 from untilgreen.surfaces.report.markdown import summary
 from untilgreen.surfaces.text import streams

@@ -25,7 +25,7 @@ s        stop after this lap (press it twice);
          `untilgreen fork --more 10` continues from there
 x        cancel the run now (press it twice)
 +        add 5 laps; press it again for 5 more
-n        write a note for the agent; it gets it with its next brief
+n        write a note for the agent's next brief
 o        show the agent's output of the current lap
 b        show the brief: what the agent was told
 d        show the diff of the last lap

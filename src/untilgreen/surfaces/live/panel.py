@@ -12,7 +12,7 @@ from untilgreen.core.values.model import GateSpec, Verdict
 from untilgreen.core.values.state import Lap, RunState
 from untilgreen.core.values.units import several, show_duration, show_score
 from untilgreen.surfaces.text.event_lines import ASCII_MARKS, DEMO, MARKS, UNPAID, agent_words
-from untilgreen.surfaces.text.safe_text import folded, in_ascii, inert, padded, places, short
+from untilgreen.surfaces.text.safe_text import columns_of, folded, in_ascii, inert, padded, short
 from untilgreen.surfaces.text.sparkline import spark
 
 BAR = 12
@@ -41,11 +41,11 @@ class Panel:
     def title(self, state: RunState) -> Text:
         """Run and task on the left; agent and strategy on the right, if there is room for them."""
         who = f"{agent_words(state.agent)} · {inert(state.plan.strategy.name)}"
-        room = self._width - places(state.run) - places(who) - 4
+        room = self._width - columns_of(state.run) - columns_of(who) - 4
         task = short(state.plan.title, max(SHORTEST_TITLE, room))
         title = Text(state.run, style="bold")
         title.append(f"  {task}", style="not bold")
-        gap = max(2, self._width - places(title.plain) - places(who))
+        gap = max(2, self._width - columns_of(title.plain) - columns_of(who))
         title.append(" " * gap + who, style="dim not bold")
         return title
 
@@ -98,13 +98,13 @@ class Panel:
         return [Text(f"{'' if number else 'red':<7}").append_text(row) for number, row in enumerate(rows)]
 
     def _names(self, names: list[str], mark: str, style: str, most: int) -> list[Text]:
-        """Names in at most so many rows."""
+        """Names, in at most this many rows."""
         rows: list[Text] = []
         for number, name in enumerate(names):
             left = len(names) - number
             more = Text(f"and {left} more", style="dim")
             last = left > 1 and len(rows) >= most - 1  # what follows it may only be counted
-            room = self._width - 7 - places(mark) - (places(more.plain) + 2 if last else 0)
+            room = self._width - 7 - columns_of(mark) - (columns_of(more.plain) + 2 if last else 0)
             shown = Text(mark, style="green").append(short(name, min(60, room)), style=style)
             after = [more] if left > 1 and len(rows) == most else []
             if rows and self._fits(rows[-1], shown, *after):
@@ -118,7 +118,7 @@ class Panel:
 
     def _fits(self, *parts: Text) -> bool:
         """Whether they fit on one line beside its name."""
-        return 7 + sum(places(part.plain) + 2 for part in parts) - 2 <= self._width
+        return 7 + sum(columns_of(part.plain) + 2 for part in parts) - 2 <= self._width
 
     def history(self, state: RunState) -> Text:
         """The score of each lap as a bar, and the verdicts of the gates that fail, lap by lap."""
@@ -161,17 +161,17 @@ class Panel:
 
     def _fitting(self, cells: list[str]) -> str:
         """As many columns as there is room for; those on the right matter least."""
-        while len(cells) > 2 and places("  ".join(cells).rstrip()) > self._width:
+        while len(cells) > 2 and columns_of("  ".join(cells).rstrip()) > self._width:
             cells = cells[:-1]
         return "  ".join(cells)
 
     def _beside(self, columns: str, text: str) -> str:
         """Both on one line, or nothing."""
-        return line if places(line := f"{columns}  {text}") <= self._width else ""
+        return line if columns_of(line := f"{columns}  {text}") <= self._width else ""
 
     def _gate_columns(self, state: RunState) -> list[tuple[str, int]]:
         names = [self._plain(short(gate.name, LONGEST_GATE)) for gate in state.plan.gates]
-        return [(name, max(4, places(name))) for name in names]
+        return [(name, max(4, columns_of(name))) for name in names]
 
     def _plain(self, name: str) -> str:
         """As it is drawn, since an ellipsis is wider in ASCII."""

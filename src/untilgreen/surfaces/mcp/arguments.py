@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 LONGEST_WAIT = 50
 """Seconds; most clients give up on a tool after a minute."""
 Schema = dict[str, Any]
-_Run = Annotated[str, Meta(description="A run: its id, the beginning of it, or @last.")]
+_Run = Annotated[str, Meta(description="A run id, a prefix of one, or @last.")]
 
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,17 +26,19 @@ class StartArguments(Arguments, frozen=True, kw_only=True):
     gates: Annotated[
         tuple[str, ...], Meta(description="Commands, or NAME=COMMAND; added to the gates of the spec.")
     ] = ()
-    max_iterations: Annotated[int | None, Meta(description="The most laps; default: the spec's, or 20.")] = (
-        None
-    )
-    max_cost: Annotated[str, Meta(description="The most money, for example $5.")] = ""
+    max_iterations: Annotated[
+        int | None, Meta(description="Maximum number of laps; default: the spec's, or 20.")
+    ] = None
+    max_cost: Annotated[str, Meta(description="Maximum cost, for example $5.")] = ""
 
 
 class WaitArguments(Arguments, frozen=True, kw_only=True):
     """Wait until a run has ended or needs a person, and report each lap meanwhile."""
 
     run: _Run = "@last"
-    seconds: Annotated[float, Meta(description="How long to wait at most.", gt=0, le=LONGEST_WAIT)] = 30.0
+    seconds: Annotated[
+        float, Meta(description="Maximum time to wait, in seconds.", gt=0, le=LONGEST_WAIT)
+    ] = 30.0
 
 
 class RunArguments(Arguments, frozen=True, kw_only=True):

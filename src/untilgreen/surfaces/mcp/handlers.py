@@ -14,7 +14,7 @@ from untilgreen.surfaces.mcp.people import ask
 from untilgreen.surfaces.mcp.resources import Resources
 from untilgreen.surfaces.mcp.tasks import Tasks, knows_tasks
 from untilgreen.surfaces.mcp.tools import Runs
-from untilgreen.surfaces.tool_answers import RunStatus
+from untilgreen.surfaces.mcp_answers import RunStatus
 
 MOST_QUESTIONS = 10
 """That one call of run_wait puts to a person."""

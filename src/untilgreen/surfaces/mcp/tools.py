@@ -49,8 +49,8 @@ from untilgreen.surfaces.mcp.arguments import (
     WhyArguments,
 )
 from untilgreen.surfaces.mcp.people import run_around
+from untilgreen.surfaces.mcp_answers import LapDiff, Replayed, RunStatus
 from untilgreen.surfaces.text.summary import as_json
-from untilgreen.surfaces.tool_answers import LapDiff, Replayed, RunStatus
 from untilgreen.surfaces.why.evidence import Reasons, reasons
 
 LOOK_SECONDS = 0.5

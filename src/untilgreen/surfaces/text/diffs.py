@@ -6,7 +6,7 @@ import os
 import sys
 
 from untilgreen.core.values.units import several
-from untilgreen.surfaces.text.safe_text import inert, inert_lines, padded, places
+from untilgreen.surfaces.text.safe_text import columns_of, inert, inert_lines, padded
 
 _RED, _GREEN, _CYAN, _BOLD, _OFF = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[1m", "\x1b[0m"
 _HEADS = ("diff ", "index ", "--- ", "+++ ", "new file", "deleted file", "rename ", "similarity ", "old mode")
@@ -30,7 +30,7 @@ def stat(diff: str) -> list[str]:
     counts = _counts(diff)
     if not counts:
         return []
-    width = max(places(path) for path in counts)
+    width = max(columns_of(path) for path in counts)
     most = max(added + removed for added, removed in counts.values())
     scale = min(1.0, WIDEST_BAR / most) if most else 1.0
     lines = [

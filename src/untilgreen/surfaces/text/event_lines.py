@@ -78,7 +78,8 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
             return f"lap {event.lap}: remedy {event.rung!r}"
         case Restored():
             kept = f"; not touched: {', '.join(map(inert, event.kept))}" if event.kept else ""
-            return f"restored the files of lap {event.lap} ({inert(event.why)}){kept}"
+            why = "" if event.why == f"back to lap {event.lap}" else f" ({inert(event.why)})"
+            return f"restored the files of lap {event.lap}{why}{kept}"
         case Paused():
             return pause_words(event, event.at)
         case Resumed(by=by):

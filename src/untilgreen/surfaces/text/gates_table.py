@@ -8,7 +8,7 @@ from untilgreen.core.values.model import Verdict
 from untilgreen.core.values.state import Lap, RunState
 from untilgreen.core.values.units import several, show_score
 from untilgreen.surfaces.text.event_lines import ASCII_MARKS, MARKS
-from untilgreen.surfaces.text.safe_text import padded, places, short
+from untilgreen.surfaces.text.safe_text import columns_of, padded, short
 
 LONGEST_NAME = 24
 
@@ -19,7 +19,7 @@ def gates_by_lap(state: RunState, *, width: int = 80, ascii_only: bool = False) 
     if not laps:
         return "no lap has finished yet"
     names = [short(gate.name, LONGEST_NAME) for gate in state.plan.gates]
-    margin = max(map(places, (*names, "score"))) + 2
+    margin = max(map(columns_of, (*names, "score"))) + 2
     cells = {lap.number: _column(state, lap, ascii_only) for lap in laps}
     wide = {lap.number: max(len(str(lap.number)), *map(len, cells[lap.number])) for lap in laps}
     shown = _that_fit(laps, wide, width - margin)

@@ -37,7 +37,7 @@ def lap_text(record: LapRecord, state: RunState, *, color: bool, ascii_only: boo
     how = "green" if lap.green else several(lap.count, "finding")
     parts = [_title(f"{name}: {how}, score {show_score(lap.score)}", color)]
     if lap.number:
-        parts += [*_section("Told", record.brief, color), *_said(record, color)]
+        parts += [*_section("Brief", record.brief, color), *_said(record, color)]
         parts += _changed(record, color)
     marks = ASCII_MARKS if ascii_only else MARKS
     parts += [*_gates(record, state, color, marks), *_findings(record, color), *_decided(lap, color)]
@@ -50,7 +50,7 @@ def _said(record: LapRecord, color: bool) -> Iterator[str]:
     cost = f", ${lap.cost:.2f}" if lap.cost else ""
     tokens = f", {lap.tokens:,} tokens" if lap.tokens else ""
     yield from _section(
-        f"Said by {agent_words(lap.agent)} in {show_duration(max(0.0, lap.duration))}{tokens}{cost}",
+        f"Reply of {agent_words(lap.agent)}, {show_duration(max(0.0, lap.duration))}{tokens}{cost}",
         shown if reply in shown else f"{shown}\n\n{reply}".strip(),
         color,
     )
@@ -61,7 +61,7 @@ def _said(record: LapRecord, color: bool) -> Iterator[str]:
 
 
 def _changed(record: LapRecord, color: bool) -> Iterator[str]:
-    yield _title("Changed", color)
+    yield _title("Changes", color)
     yield from stat(record.diff) or ["  nothing"]
     if record.diff:
         yield ""
@@ -100,7 +100,7 @@ def _findings(record: LapRecord, color: bool) -> Iterator[str]:
 def _decided(lap: Lap, color: bool) -> Iterator[str]:
     if lap.decision is None:
         return
-    yield _title("Decided", color)
+    yield _title("Decision", color)
     yield f"  {lap.decision.__struct_config__.tag}: {short(lap.decision.reason, 300)}"
     for signal in lap.signals:
         yield f"  {inert(signal.kind)} ({signal.strength}): {short(signal.evidence, 300)}"

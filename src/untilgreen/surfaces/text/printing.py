@@ -14,7 +14,8 @@ from msgspec import json
 from untilgreen.surfaces.text import streams
 from untilgreen.surfaces.text.safe_text import in_ascii, inert_lines
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `serve` reads no run before it listens
+    from untilgreen.core.values.state import RunState
     from untilgreen.surfaces.json.lines import Line
 
 SHORTEST = 16
@@ -36,6 +37,25 @@ def settled_streams() -> Iterator[None]:
 def out(text: str = "") -> None:
     """A line of the result."""
     streams.write(sys.stdout, f"{in_ascii(text) if ascii_only() else text}\n")
+
+
+def summarize(state: RunState, flags: str, *, seen: bool = False, driven: bool = False) -> None:
+    """Print the result or the current state of a run, as wide as the terminal; `seen` if `show` prints it."""
+    import shutil
+
+    from untilgreen.surfaces.text import summary
+
+    lines = summary.summary(
+        state,
+        width=shutil.get_terminal_size().columns,
+        ascii_only=ascii_only(),
+        flags=flags,
+        wrapped=sys.stdout.isatty(),
+        seen=seen,
+        driven=driven,
+    )
+    for line in lines:
+        out(line)
 
 
 def out_json(line: Line) -> None:
@@ -63,7 +83,7 @@ def print_problem(text: str, help_line: str = "") -> None:
         tell(f"help: {help_line}")
 
 
-def room(taken: int, most: int) -> int:
+def columns_left(taken: int, most: int) -> int:
     """Columns left in a line after those taken; `most` if stdout is not a terminal."""
     try:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns

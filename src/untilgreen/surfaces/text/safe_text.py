@@ -28,7 +28,7 @@ def inert_lines(text: str) -> str:
 def short(text: str, width: int) -> str:
     """One inert line, cut to this many columns."""
     line = " ".join(inert(text).split())
-    return line if places(line) <= width else _begin(line, width - 1) + "…"
+    return line if columns_of(line) <= width else _begin(line, width - 1) + "…"
 
 
 def folded(text: str, width: int) -> list[str]:
@@ -36,7 +36,7 @@ def folded(text: str, width: int) -> list[str]:
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
-        if places(longer) <= width or not lines[-1]:
+        if columns_of(longer) <= width or not lines[-1]:
             lines[-1] = longer
         else:
             lines.append(word)
@@ -45,10 +45,10 @@ def folded(text: str, width: int) -> list[str]:
 
 def padded(text: str, width: int) -> str:
     """The text, filled with spaces to this width."""
-    return text + " " * (width - places(text))
+    return text + " " * (width - columns_of(text))
 
 
-def places(text: str) -> int:
+def columns_of(text: str) -> int:
     """How many columns a line takes on a terminal; some characters take two, some none."""
     return len(text) if text.isascii() else sum(map(_places, text))
 

@@ -57,7 +57,7 @@ def as_json(state: RunState, head: str = "", *, driven: bool = False) -> Result:
         commit=state.commit,
         commits=state.commits,
         dirty=list(workplace(state.plan).dirty),
-        verdicts=state.last.verdicts if state.last else {},
+        verdicts=dict(state.last.verdicts) if state.last else {},
         baseline=health_by_gate(state.plan, state.baseline.verdicts) if state.baseline else {},
         flaky=flakes(state),
         question=state.open_question,
@@ -207,7 +207,7 @@ def _how_to_take_it(state: RunState, flags: str) -> list[str]:
 def beginning_lines(state: RunState, flags: str = "") -> list[str]:
     """What a person should know about the files that a run starts from."""
     where = workplace(state.plan)
-    begins = [f"It starts from the files of {inert(where.forked)}."] if where.forked else []
+    begins = [f"The run starts from the files of {inert(where.forked)}."] if where.forked else []
     dirty = where.dirty
     if not dirty:
         return begins
@@ -218,7 +218,10 @@ def beginning_lines(state: RunState, flags: str = "") -> list[str]:
         return [*begins, f"{said} They are not in the worktree; commit them if the run needs them."]
     saved = "They are saved" + (", except new files above workspace.max_file" if where.max_file else "")
     if begins:
-        return [*begins, f"{said} {saved}; the end of the run says how to restore them."]
+        return [
+            *begins,
+            f"{said} {saved}. If the run replaces them, a note at its end says how to restore them.",
+        ]
     return [f"{said} {saved}: untilgreen restore {state.run}@0{flags}"]
 
 

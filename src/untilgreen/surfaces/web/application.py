@@ -114,7 +114,7 @@ class _Endpoint:
             raise Refusal(403, "Read-only", "This server only shows runs: it was started with --read-only.")
         person: Person = request.scope["person"]
         if not person.may(self._operation.role):
-            detail = f"{person.name} is {person.role} here, and this takes {self._operation.role}."
+            detail = f"{person.name} has the role {person.role} here, and this needs {self._operation.role}."
             raise Refusal(403, "Not allowed", detail)
         await _refuse_agents(request, service)
         body = await _body(request)
@@ -164,7 +164,7 @@ async def _refuse_agents(request: Request, service: Service) -> None:
     client = (request.client.host, request.client.port)
     run = await to_thread.run_sync(run_behind, client, server[1], service.runs.state_dir)
     if run is not None:
-        detail = f"Run {run} started the program that asks. Only people may do this."
+        detail = f"This request comes from a program that run {run} started. Only people may do this."
         raise Refusal(403, "Refused to agents", detail)
 
 

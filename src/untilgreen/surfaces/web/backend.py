@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from untilgreen.engine.store.hub import Hubs
 from untilgreen.engine.store.runs import Store
-from untilgreen.surfaces.web.changes import Changes
+from untilgreen.surfaces.web.changed_runs import ChangedRuns
 from untilgreen.surfaces.web.handlers.call import Service, StartLimits
 from untilgreen.surfaces.web.mcp_mount import McpMount
 from untilgreen.surfaces.web.runs import Runs
@@ -31,7 +31,7 @@ async def opened(
     runs = Runs(Store(state_dir), there)
     async with (
         Hubs().running() as hubs,
-        Changes(runs).running() as changes,
+        ChangedRuns(runs).running() as changes,
         McpMount().running() as mcp,
     ):
         yield Service(

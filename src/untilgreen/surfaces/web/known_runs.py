@@ -63,7 +63,7 @@ class KnownRun:
         return self.folder
 
 
-class Home(Protocol):
+class RunSource(Protocol):
     """Where runs are kept: a state directory, or the database of a fleet."""
 
     async def names(self) -> list[str]:

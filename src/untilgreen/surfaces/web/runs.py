@@ -14,7 +14,7 @@ from untilgreen.engine.store import run_ids
 from untilgreen.engine.store.runs import Store
 from untilgreen.errors import UntilgreenError
 from untilgreen.surfaces.web.guard import Refusal
-from untilgreen.surfaces.web.known_runs import Home, KnownRun, ListedRun, refusals
+from untilgreen.surfaces.web.known_runs import KnownRun, ListedRun, RunSource, refusals
 from untilgreen.surfaces.web.local_runs import LocalRuns
 
 LEARNED_AT_ONCE = 20
@@ -24,7 +24,7 @@ LEARNED_AT_ONCE = 20
 class Runs:
     """All runs that the server shows: those of its state directory, and those of a fleet."""
 
-    def __init__(self, store: Store, fleet: Home | None = None) -> None:
+    def __init__(self, store: Store, fleet: RunSource | None = None) -> None:
         self.store = store
         self.local = LocalRuns(store)
         self._fleet = fleet

@@ -15,7 +15,7 @@ from untilgreen.core.values.decision import ROLLBACK, Finish
 from untilgreen.core.values.decision import SWITCH as AGENT
 from untilgreen.core.values.limits import ceiling
 from untilgreen.core.values.model import WORKTREE, Outcome
-from untilgreen.core.values.rules import Signal
+from untilgreen.core.values.rules import Signal, stuck
 from untilgreen.core.values.state import RunState
 from untilgreen.core.values.units import show_duration, show_score
 from untilgreen.surfaces.text.questions import CHOICES
@@ -56,7 +56,7 @@ def changes(state: RunState, signals: tuple[Signal, ...], red: list[str]) -> tup
         found.insert(0, _about_weakened_tests(weakened))
     if state.outcome is None or state.outcome in (Outcome.STUCK, Outcome.EXHAUSTED):
         found += _a_better_lap(state, signals)
-    if signals and SWITCH in state.plan.remedies and len(state.plan.agents) == 1:
+    if stuck(signals) and SWITCH in state.plan.remedies and len(state.plan.agents) == 1:
         found.append("Add a second --agent, so that the remedy 'switch' can be tried.")
     if limit := _limit(state):
         found.append(f"The limit on {_LIMITED.get(limit, limit)} ended the run. Raise it to continue.")
@@ -178,7 +178,7 @@ def _a_better_lap(state: RunState, signals: tuple[Signal, ...]) -> list[str]:
         state.fewest, f" or has fewer than {state.fewest} findings"
     )
     score = show_score(state.top_score or state.best.score)
-    return [f"It counts as progress again when a lap beats score {score}{fewer}."]
+    return [f"A lap counts as progress when it beats score {score}{fewer}."]
 
 
 def _about_weakened_tests(files: tuple[str, ...]) -> str:

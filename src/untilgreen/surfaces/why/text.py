@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from untilgreen.core.values.rules import Signal
+from untilgreen.core.values.rules import Signal, stuck
 from untilgreen.core.values.units import several, show_score
 from untilgreen.surfaces.json.lap import LapView
 from untilgreen.surfaces.text.safe_text import folded, in_ascii, inert, short
@@ -52,7 +52,7 @@ def confidence(explained: Reasons) -> str:
 
 def _signals(explained: Reasons) -> list[str]:
     seen = [signal_words(signal) for signal in explained.signals]
-    return [*seen, f"nothing: {inert(', '.join(explained.quiet))}"] if explained.quiet else seen
+    return [*seen, f"no signal from: {inert(', '.join(explained.quiet))}"] if explained.quiet else seen
 
 
 def _lap(lap: LapView) -> str:
@@ -71,7 +71,7 @@ def _lap(lap: LapView) -> str:
 
 def _rungs(explained: Reasons) -> list[str]:
     lines = [rung_words(rung) for rung in explained.tried]
-    if explained.tried or (explained.signals and explained.change):
+    if explained.tried or (stuck(explained.signals) and explained.change):
         untried = ", ".join(explained.untried)
         lines.append(f"not tried: {inert(untried)}" if untried else "nothing is left to try")
     return lines

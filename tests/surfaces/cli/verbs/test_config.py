@@ -32,7 +32,7 @@ def test_each_value_has_its_source_and_the_later_one_holds(cli: Cli) -> None:
     assert told["agent"] == ("cmd:./fix.sh", "untilgreen.toml, line 1")
     assert told["labels.team"] == ("a b", "untilgreen.toml, line 2")
     assert told["limits.time"] == ("1h", "--set limits.time")
-    assert told["limits.errors"] == (7, "the variable UNTILGREEN_LIMITS__ERRORS")
+    assert told["limits.errors"] == (7, "variable UNTILGREEN_LIMITS__ERRORS")
     assert told["limits.lap"] == ("30m", "default")
     assert told["strategy.iterations"] == (2, "untilgreen.toml [profiles.quick], line 11")
     assert told['gates."unit tests".run'] == ("pytest -q", "untilgreen.toml, line 8")

@@ -52,6 +52,13 @@ def test_stop_ends_a_driven_run_after_its_lap(cli: Cli) -> None:
     assert "1 lap in" in done.out
 
 
+def test_stop_says_that_a_run_is_over_that_nobody_drives(cli: Cli) -> None:
+    run = left_open(cli)
+
+    assert f"Run {run} has ended." in cli("stop", run).out
+    assert "cancelled" in cli("list").out
+
+
 def test_cancel_ends_a_driven_run_in_the_middle_of_a_turn(cli: Cli) -> None:
     started, run = driven(cli, HANGING)
 

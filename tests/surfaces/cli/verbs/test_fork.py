@@ -56,7 +56,7 @@ def test_a_fork_in_place_puts_the_lap_into_the_directory_and_says_the_way_back(c
     done = cli("fork", f"{run}@1", *finishing(cli))
 
     assert done.code == 0, done.err
-    assert f"It starts from the files of {run}@1." in done.err
+    assert f"The run starts from the files of {run}@1." in done.err
     assert (cli.place / "seen.txt").read_text() == "1\n"
     assert not (cli.place / "mine.txt").exists()
     back = re.search(r"untilgreen (restore \S+ --snapshot [0-9a-f]+)", done.err)

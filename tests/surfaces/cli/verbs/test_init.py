@@ -51,7 +51,7 @@ def test_each_gate_is_tried_once_and_what_it_said_is_shown(project: Cli) -> None
 def test_a_dry_one_shows_the_spec_and_neither_runs_nor_writes_anything(project: Cli) -> None:
     write(project.place, {"Makefile": "lint:\n\ttouch tried\n", "untilgreen.toml": 'task = "mine"\n'})
 
-    done = project("init", "--dry")
+    done = project("init", "--dry-run")
 
     assert done.code == 0, done.err
     assert 'run = "make lint"' in done.out
@@ -204,7 +204,7 @@ def test_a_preset_is_a_task_with_gates_that_fit_the_project(
 def test_where_the_compiler_checks_types_it_is_the_gate(cli: Cli, file: str, types: str) -> None:
     write(cli.place, {file: ""})
 
-    assert cli("init", "--preset", "fix-types", "--dry").out.count(f'run = "{types}"') == 1
+    assert cli("init", "--preset", "fix-types", "--dry-run").out.count(f'run = "{types}"') == 1
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_outdated_packages_are_shown_to_the_agent(cli: Cli, pip: str, green: boo
     (cli.tmp / "bin").mkdir()
     script(cli.tmp / "bin" / "pip", f"{pip}\n")
     env = {"PATH": f"{cli.tmp}/bin:{cli.env['PATH']}"}
-    spec = cli("init", "--preset", "upgrade-deps", "--dry").out
+    spec = cli("init", "--preset", "upgrade-deps", "--dry-run").out
 
     done = cli(
         "check", "-g", f"outdated={tomllib.loads(spec)['gates']['outdated']['run']}", "--json", env=env

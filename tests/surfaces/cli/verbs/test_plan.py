@@ -14,7 +14,7 @@ def test_it_shows_sources_command_line_baseline_and_the_worst_and_starts_no_agen
 
     assert done.code == 0, done.err
     assert 'limits.cost = "5"' in done.out
-    assert "# the command line" in done.out
+    assert "# command line" in done.out
     assert f"  {agent}: {calc.tmp}/agent.sh\n    brief: on stdin\n" in done.out
     assert "✕ tests failed: test_calc.Adding.test_two_numbers" in done.out
     assert "laps    20\n" in done.out

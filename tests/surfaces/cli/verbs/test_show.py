@@ -25,9 +25,9 @@ def run(cli: Cli) -> str:
 def test_a_lap_is_shown_with_all_that_belongs_to_it(run: str, said: Say) -> None:
     shown = said("show", f"{run}@1").out
 
-    order = ["Lap 1: 1 finding", "Told", "Write on.", "Said by cmd:agent.sh", "I write another line."]
-    order += ["Changed", " notes.txt |    1 +", "+more", "Gates", "✕ tests failed", "a.py:1: error: not done"]
-    order += ["Findings", "still there: 1", "Decided", "continue: "]
+    order = ["Lap 1: 1 finding", "Brief", "Write on.", "Reply of cmd:agent.sh", "I write another line."]
+    order += ["Changes", " notes.txt |    1 +", "+more", "Gates", "✕ tests failed", "a.py:1: error: not done"]
+    order += ["Findings", "still there: 1", "Decision", "continue: "]
     place = 0
     for each in order:
         place = shown.find(each, place)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from untilgreen.config.load import Loaded
-from untilgreen.config.trust_request import Demand, demand_of
+from untilgreen.config.trust_request import TrustRequest, trust_request_of
 from untilgreen.engine.store.atomic_file import put
 from untilgreen.engine.store.runs import Store
 from untilgreen.errors import UserError
@@ -28,16 +28,16 @@ class Trusted(Struct, frozen=True, kw_only=True):
 class Untrusted(UserError):
     """A spec file that nobody has reviewed in its present form."""
 
-    def __init__(self, demand: Demand, before: Trusted | None) -> None:
+    def __init__(self, request: TrustRequest, before: Trusted | None) -> None:
         state = "has changed since it was trusted" if before else "has not been trusted yet"
-        super().__init__(f"{demand.path} {state}, so nothing in it was run.")
-        self.demand = demand
+        super().__init__(f"{request.path} {state}, so nothing in it was run.")
+        self.request = request
         self.before = before
 
     @property
     def news(self) -> frozenset[str]:
         """The lines that were not there when the file was trusted."""
-        return frozenset(self.demand.lines) - frozenset(self.before.lines if self.before else ())
+        return frozenset(self.request.lines) - frozenset(self.before.lines if self.before else ())
 
 
 class TrustQuestion(Struct, frozen=True, kw_only=True):
@@ -61,36 +61,36 @@ class TrustBook:
 
     def require(self, loaded: Loaded) -> None:
         """Raise `Untrusted` if a person has to review it first."""
-        demand = demand_of(loaded)
-        if demand is None:
+        request = trust_request_of(loaded)
+        if request is None:
             return
-        before = self.entry(demand.path)
-        if before is None or before.digest != demand.digest:
-            raise Untrusted(demand, before)
+        before = self.entry(request.path)
+        if before is None or before.digest != request.digest:
+            raise Untrusted(request, before)
 
     def question(self, loaded: Loaded) -> TrustQuestion | None:
         """What to ask about a spec; None if it may be used."""
         try:
             self.require(loaded)
         except Untrusted as unknown:
-            demand = unknown.demand
+            request = unknown.request
             return TrustQuestion(
-                path=demand.path,
-                digest=demand.digest,
-                lines=demand.lines,
-                new=tuple(line for line in demand.lines if line in unknown.news),
+                path=request.path,
+                digest=request.digest,
+                lines=request.lines,
+                new=tuple(line for line in request.lines if line in unknown.news),
                 changed=unknown.before is not None,
             )
         return None
 
     def accept(self, loaded: Loaded, digest: str, at: float) -> None:
         """A person accepted what they were shown; anything changed since is asked about again."""
-        demand = demand_of(loaded)
-        if demand is None:
+        request = trust_request_of(loaded)
+        if request is None:
             return
-        if demand.digest != digest:
-            raise UserError(f"{demand.path} has changed since you reviewed it. Review it again.")
-        self.remember(demand, at)
+        if request.digest != digest:
+            raise UserError(f"{request.path} has changed since you reviewed it. Review it again.")
+        self.remember(request, at)
 
     def entry(self, path: str) -> Trusted | None:
         """What is known about a file; an unreadable note counts as none."""
@@ -100,13 +100,13 @@ class TrustBook:
             return None
         return found if found.path == path else None
 
-    def remember(self, demand: Demand, at: float) -> None:
+    def remember(self, request: TrustRequest, at: float) -> None:
         """Trust this content from now on."""
-        note = Trusted(path=demand.path, digest=demand.digest, at=at, lines=demand.lines)
+        note = Trusted(path=request.path, digest=request.digest, at=at, lines=request.lines)
         with self._store.used():
             self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            put(self._note(demand.path), msgspec.json.encode(note))
+            put(self._note(request.path), msgspec.json.encode(note))
 
     def revoke(self, path: str) -> bool:
         """Forget a file; returns whether it was known."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import anyio
 
 from untilgreen.surfaces.cli.caller import refuse_agents
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, LocalPlace
 
 
-def acp(*, place: Place = HERE) -> int:
+def acp(*, place: LocalPlace = HERE) -> int:
     """Act as an agent for editors that speak ACP: a prompt starts a run in its project.
 
     Speaks the Agent Client Protocol on stdin and stdout; editors start it themselves.

@@ -16,7 +16,7 @@ from untilgreen.errors import UserError
 from untilgreen.surfaces.cli import completers
 from untilgreen.surfaces.cli.caller import refuse_agents
 from untilgreen.surfaces.cli.lap_names import laps, snapshot_of
-from untilgreen.surfaces.cli.options import HERE, Json, Place
+from untilgreen.surfaces.cli.options import HERE, FleetPlace, Json
 from untilgreen.surfaces.json.lines import AppliedLine, ConflictShown
 from untilgreen.surfaces.text.printing import out, out_json, version_line
 from untilgreen.surfaces.text.safe_text import inert, inert_lines
@@ -34,7 +34,7 @@ def apply(
         str,
         Parameter(
             completer=completers.runs,
-            help="A run, or RUN@LAP for another lap than its last.",
+            help="A run, or RUN@LAP for a lap other than its last.",
         ),
     ] = "@last",
     /,
@@ -42,7 +42,7 @@ def apply(
     dry_run: Annotated[bool, Parameter(help="Show what would change; change nothing.")] = False,
     markers: Annotated[bool, Parameter(help="Write conflicts into the files, between markers.")] = False,
     undo: Annotated[bool, Parameter(help="Undo the last apply of this run.")] = False,
-    place: Place = HERE,
+    place: FleetPlace = HERE,
     json: Json = False,
 ) -> int:
     """Merge the result of a run into your files.
@@ -78,7 +78,7 @@ def apply(
     return code
 
 
-def _undo(run: str, place: Place) -> int:
+def _undo(run: str, place: FleetPlace) -> int:
     folder, store = place.find(run, snapshots=True), place.store()
 
     async def back() -> tuple[str, ...]:

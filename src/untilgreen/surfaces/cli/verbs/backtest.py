@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli import completers
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, LocalPlace
 from untilgreen.surfaces.cli.verbs.backtest_runs import own_runs
 from untilgreen.surfaces.text.printing import out, out_json, tell, version_line
 
@@ -72,7 +72,7 @@ def backtest(
         int | None,
         Parameter(name=["--jobs", "-j"], metavar="N", help="With --trajectories: number of processes."),
     ] = None,
-    place: Place = HERE,
+    place: LocalPlace = HERE,
     json: Annotated[bool, Parameter(name="--json", help="Print JSON lines; rates are from 0 to 1.")] = False,
 ) -> int:
     """Replay past runs with other detectors and strategies.
@@ -176,11 +176,11 @@ def _played(
     import anyio
 
     from untilgreen.backtest.learning import play_learning
-    from untilgreen.backtest.parallel import cores, made, made_strategy, play
+    from untilgreen.backtest.parallel import cores, make_detectors, make_strategy, play
     from untilgreen.core.strategies.adaptive import Adaptive
 
-    watching = made(detectors, Path.cwd())
-    deciding = made_strategy(strategy, Path.cwd()) if strategy is not None else None
+    watching = make_detectors(detectors, Path.cwd())
+    deciding = make_strategy(strategy, Path.cwd()) if strategy is not None else None
     if learn and isinstance(deciding, Adaptive):
         return play_learning(path, watching, deciding, read)
     return anyio.run(play, path, detectors, strategy, jobs or cores(), read)

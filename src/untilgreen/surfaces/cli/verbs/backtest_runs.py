@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from untilgreen.core.values.units import several
 from untilgreen.errors import UserError
-from untilgreen.surfaces.cli.options import Place
+from untilgreen.surfaces.cli.options import LocalPlace
 from untilgreen.surfaces.text.printing import out, out_json, tell, version_line
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def own_runs(
-    place: Place,
+    place: LocalPlace,
     strategies: tuple[PartSpec, ...],
     detectors: tuple[PartSpec, ...],
     svg: Path | None,
@@ -30,11 +31,11 @@ def own_runs(
     """Replay every run that is over with every strategy, and show what differs."""
     from untilgreen.backtest.learning import replay_learning
     from untilgreen.backtest.own_runs import candidates, find
-    from untilgreen.backtest.parallel import made
+    from untilgreen.backtest.parallel import make_detectors
     from untilgreen.backtest.strategies import replay, row
     from untilgreen.core.strategies.adaptive import Adaptive
 
-    made(detectors, Path.cwd())  # a wrong name is reported once, not for each run
+    make_detectors(detectors, Path.cwd())  # a wrong name is reported once, not for each run
     found = find(place.store().runs(None if all_ else place.start), detectors)
     chosen = candidates(strategies, found.runs)
     replayed = {
@@ -75,7 +76,7 @@ def _as_text(found: Found, rows: list[Row], replayed: dict[str, list[Replayed]],
         for line in lines:
             out(line)
     if found.open:
-        out(f"\n{found.open:,} more are not over, or have no lap.")
+        out(f"\nLeft out: {several(found.open, 'run')} not over yet, or without a lap.")
 
 
 def _as_json(rows: list[Row], replayed: dict[str, list[Replayed]]) -> None:

@@ -11,12 +11,16 @@ from cyclopts import App, Parameter
 from untilgreen.config.effective import Setting, settings
 from untilgreen.config.load import Loaded
 from untilgreen.engine.wiring.redaction import redacted_value
-from untilgreen.surfaces.cli.options import HERE, NO_FLAGS, OPTIONS, Json, LocalPlace, SpecFlags
+from untilgreen.surfaces.cli.options import HERE, NO_FLAGS, OPTIONS, UNNEGATED, Json, LocalPlace, SpecFlags
 from untilgreen.surfaces.json import lines
 from untilgreen.surfaces.text.printing import out, out_json, version_line
-from untilgreen.surfaces.text.safe_text import inert, padded, places
+from untilgreen.surfaces.text.safe_text import columns_of, inert, padded
 
-app = App(name="config", help="Show the effective settings and where they come from.")
+app = App(
+    name="config",
+    help="Show the effective settings and where they come from.",
+    default_parameter=UNNEGATED,
+)
 _WIDEST = 60
 
 
@@ -65,7 +69,7 @@ def setting_lines(found: Iterable[Setting], *, sources: bool) -> list[str]:
     rows = [(inert(f"{each.key} = {_toml(each.value)}"), each.source) for each in found]
     if not sources:
         return [text for text, _ in rows]
-    width = max((places(text) for text, _ in rows if places(text) <= _WIDEST), default=0)
+    width = max((columns_of(text) for text, _ in rows if columns_of(text) <= _WIDEST), default=0)
     return [f"{padded(text, width)}  # {inert(source)}" for text, source in rows]
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import anyio
 from cyclopts import Parameter
 
+from untilgreen.core.loop.fold import fold
 from untilgreen.core.loop.receive import ALLOW, APPROVE, REJECT, Answer, Arrival, Cancel, Pause, Steer, Stop
 from untilgreen.core.values.state import RunState
 from untilgreen.engine.driving.launch import deliver_and_launch, goes_on, launch_again
@@ -129,14 +130,16 @@ def _send(run: str, place: Place, arrival: Arrival, taken: str) -> int:
 
     refused = folder.take_at_once(arrival)
     if refused is None or not _done(folder, arrival, refused):
-        refused = anyio.run(_follow_up, folder, store, arrival, refused)
-    if refused:
+        refused, over = anyio.run(_follow_up, folder, store, arrival, refused)
+    else:
         over = folder.read().state.outcome is not None
+    if refused:
         more = (
             f" To continue from its files: untilgreen fork {folder.id} --more 10{place.flags}" if over else ""
         )
         raise UserError(refused + more)
-    out(f"Run {folder.id} {taken}.")
+    over = over and isinstance(arrival, Stop)  # no lap was running, so the run stopped at once
+    out(f"Run {folder.id} {'has ended' if over else taken}.")
     return 0
 
 
@@ -146,8 +149,17 @@ def _done(folder: FolderRecord, arrival: Arrival, refused: str) -> bool:
     return not (goes_on(state) or (must_end(state) and _may_end(arrival, refused)))
 
 
-async def _follow_up(folder: FolderRecord, store: Store, arrival: Arrival, refused: str | None) -> str:
-    """Send a command, unless it was taken or refused already, and do what follows from it."""
+async def _follow_up(
+    folder: FolderRecord, store: Store, arrival: Arrival, refused: str | None
+) -> tuple[str, bool]:
+    """Send a command, and do what follows from it: why it was refused, and whether the run is over now."""
+    refused = await _refused(folder, store, arrival, refused)
+    now = fold(await folder.open_journal().events())  # a fleet's run is a copy, from before the command
+    return refused, now is not None and now.outcome is not None
+
+
+async def _refused(folder: FolderRecord, store: Store, arrival: Arrival, refused: str | None) -> str:
+    """The same, where a command may have been taken or refused already."""
     if refused is None:
         refused = await deliver_and_launch(folder, arrival)
     else:

@@ -20,7 +20,7 @@ from untilgreen.engine.driving.start import start
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.runs import Store
 from untilgreen.engine.wiring.plan import objects_for, plan_of
-from untilgreen.engine.worktree.premises import Known
+from untilgreen.engine.worktree.premises import StartFacts
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.options import Json, ViewFlags
 from untilgreen.surfaces.cli.verbs.run import drive_in_view
@@ -99,13 +99,13 @@ def _run(project: Path, folder: Path, spec: dict[str, Any], script: str, *, json
     store = Store(folder / "state")
 
     loaded = load(request)
-    known = Known(objects=objects_for(loaded))
+    known = StartFacts(objects=objects_for(loaded))
 
     async def begin() -> FolderRecord:
         return await start(plan_of(loaded, project, known.objects), store, known)
 
     tell(f"A small project with failing tests: {project}")
-    tell(f"{script}: you pay nothing. All the rest is real.")
+    tell(f"{script}: you pay nothing. Everything else is real.")
     shown = ViewFlags(json=json, no_input=True)
     code = drive_in_view(anyio.run(begin), store, shown, f" --state-dir {store.state_dir}", known)
     if not json:

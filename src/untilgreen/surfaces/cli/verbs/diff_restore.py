@@ -15,7 +15,7 @@ from untilgreen.errors import UserError
 from untilgreen.surfaces.cli import completers
 from untilgreen.surfaces.cli.caller import refuse_agents
 from untilgreen.surfaces.cli.lap_names import BEST, lap_number, laps, snapshot_of
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, FleetPlace
 from untilgreen.surfaces.text import streams
 from untilgreen.surfaces.text.diffs import colored, in_color, stat
 from untilgreen.surfaces.text.paging import paged
@@ -32,7 +32,7 @@ def diff(
     /,
     *,
     stat_: Annotated[bool, Parameter(name="--stat", help="Show files and numbers of lines only.")] = False,
-    place: Place = HERE,
+    place: FleetPlace = HERE,
 ) -> int:
     """Show what a run, or one of its laps, changed."""
     name, first, second = laps(run)
@@ -78,7 +78,7 @@ def restore(
     snapshot: Annotated[
         str | None, Parameter(metavar="ID", help="A snapshot id that an earlier restore printed.")
     ] = None,
-    place: Place = HERE,
+    place: FleetPlace = HERE,
 ) -> int:
     """Restore the files of a lap.
 

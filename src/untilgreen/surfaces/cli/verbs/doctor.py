@@ -20,7 +20,7 @@ from untilgreen.engine.wiring.plan import check_installed
 from untilgreen.errors import UserError
 from untilgreen.regex import regex
 from untilgreen.surfaces.cli.caller import agent_mark
-from untilgreen.surfaces.cli.installed_agents import Known, known
+from untilgreen.surfaces.cli.installed_agents import AgentProgram, agent_programs
 from untilgreen.surfaces.cli.options import HERE, NO_FLAGS, Json, LocalPlace, SpecFlags
 from untilgreen.surfaces.cli.verbs.install import DEADLINE, program
 from untilgreen.surfaces.install.hook_health import Programs, hook_rows
@@ -104,7 +104,7 @@ def _spec(loaded: Loaded, place: LocalPlace) -> Row:
 
 
 async def _agents(wanted: list[str], start: Path) -> AsyncIterator[Row]:
-    found = list(known())
+    found = list(agent_programs())
     for each in found:
         yield await _agent(each, start, needed=each.name in wanted)
     if not any(each.path for each in found) and not wanted:
@@ -113,7 +113,7 @@ async def _agents(wanted: list[str], start: Path) -> AsyncIterator[Row]:
         yield Row(name="agents", status="warn", detail=detail, fix=f"install {names}, or use --agent 'cmd:…'")
 
 
-async def _agent(each: Known, start: Path, *, needed: bool) -> Row:
+async def _agent(each: AgentProgram, start: Path, *, needed: bool) -> Row:
     name = f"agent {each.name}"
     if each.path is None:
         detail = f"command not found: {each.program}" + (", and the spec names it" if needed else "")
@@ -133,7 +133,7 @@ async def _agent(each: Known, start: Path, *, needed: bool) -> Row:
     return Row(name=name, detail=f"{version} ({each.path})")
 
 
-async def _missing_flags(each: Known, start: Path) -> list[str]:
+async def _missing_flags(each: AgentProgram, start: Path) -> list[str]:
     if each.path is None or not each.flags:
         return []
     ran = await ask([each.path, *each.help], start)

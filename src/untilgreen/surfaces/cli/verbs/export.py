@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from untilgreen.core.loop.fold import apply
 from untilgreen.core.values.state import RunState
 from untilgreen.errors import UserError
-from untilgreen.surfaces.cli.options import HERE, Place, Run
+from untilgreen.surfaces.cli.options import HERE, FleetPlace, Run
 from untilgreen.surfaces.text.printing import out, tell
 
 SEND_SECONDS = 60.0
@@ -27,7 +27,7 @@ def export(
         ),
     ] = "",
     replies: Annotated[bool, Parameter(help="Send the agent's last words, too.")] = False,
-    place: Place = HERE,
+    place: FleetPlace = HERE,
 ) -> int:
     """Send finished runs to an OpenTelemetry collector, as the notifier `traces` does.
 
@@ -41,7 +41,7 @@ def export(
     return 0
 
 
-def _send(run: str, place: Place, endpoint: str, *, replies: bool) -> None:
+def _send(run: str, place: FleetPlace, endpoint: str, *, replies: bool) -> None:
     from untilgreen.notify.traces import Traces
 
     record = place.find(run)

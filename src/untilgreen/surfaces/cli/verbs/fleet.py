@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from untilgreen.core.values.fleet_view import FleetView
-from untilgreen.core.values.units import duration
+from untilgreen.core.values.units import duration, several
 from untilgreen.engine.store.runs import default_state_dir
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.caller import refuse_agents
 from untilgreen.surfaces.cli.fleet_runs import fleet_url, require, run_async
-from untilgreen.surfaces.cli.options import FLEET, Json
+from untilgreen.surfaces.cli.options import FLEET, UNNEGATED, Json
 from untilgreen.surfaces.json.lines import FleetLine
 from untilgreen.surfaces.text.fleet_overview import fleet_lines
 from untilgreen.surfaces.text.printing import out, out_json, tell, version_line
@@ -27,7 +27,11 @@ from untilgreen.surfaces.text.printing import out, out_json, tell, version_line
 if TYPE_CHECKING:
     from untilgreen.fleet.temporal.schedules import Scheduled
 
-app = App(name="fleet", help="Run on many machines: set up, inspect, limit, schedule, export.")
+app = App(
+    name="fleet",
+    help="Run on many machines: set up, inspect, limit, schedule, export.",
+    default_parameter=UNNEGATED,
+)
 TRIAL_HEARTBEAT = 10.0
 MOST_LABELS = 6
 """Of one worker: it polls a queue for each combination of them."""
@@ -122,9 +126,8 @@ def init(
 @app.command
 def workers(*, json: Json = False) -> int:
     """Show workers, queues, who drives which runs, limits, and takeovers of the last day."""
-    from untilgreen.fleet.overview import overview
-
     url = fleet_url()
+    from untilgreen.fleet.overview import overview
 
     async def work() -> FleetView:
         return await overview(url)
@@ -140,30 +143,29 @@ def workers(*, json: Json = False) -> int:
 
 
 @app.command
-def limit(agent: str, most: int, /) -> int:
+def limit(agent: str, runs: int, /) -> int:
     """Limit how many runs of an agent are driven at a time, across all workers.
 
     Parameters
     ----------
     agent
         The agent's name, as in the spec.
-    most
-        How many; runs beyond it wait for their turn.
+    runs
+        How many of its runs are driven at a time; the others wait for their turn.
     """
     refuse_agents("fleet limit", default_state_dir())
-    from untilgreen.fleet.client import Fleet
-
-    if most < 1:
-        raise UserError(f"A limit of {most} would stop all runs. Write at least 1.")
+    if runs < 1:
+        raise UserError(f"A limit of {runs} would stop all runs. Write at least 1.")
     url = fleet_url()
+    from untilgreen.fleet.client import Fleet
 
     async def work() -> None:
         fleet = await Fleet.connect(url)
-        await fleet.limit(agent, most)
-        await fleet.records.set(f"limit:{agent}", str(most))
+        await fleet.limit(agent, runs)
+        await fleet.records.set(f"limit:{agent}", str(runs))
 
     run_async(work)
-    out(f"At most {most} runs of {agent} are driven at a time; this applies to runs that start from now on.")
+    out(f"At most {several(runs, 'run')} of {agent} at a time; this applies to runs that start from now on.")
     return 0
 
 
@@ -192,13 +194,13 @@ def schedule(
     name
         What to call the schedule.
     run
-        The run whose plan is repeated: a run id, its beginning, or @last.
+        The run whose plan is repeated: a run id, a prefix of one, or @last.
     """
+    url = fleet_url()
     from untilgreen.fleet.client import Fleet
     from untilgreen.fleet.temporal import schedules
     from untilgreen.fleet.temporal.orders import Repeat
 
-    url = fleet_url()
     if name is not None:
         refuse_agents("fleet schedule", default_state_dir())
     if name is not None and not remove and (run is None or bool(cron) == bool(every)):
@@ -239,13 +241,12 @@ def export(run: str, folder: Path, /) -> int:
     Parameters
     ----------
     run
-        A run id, its beginning, or @last.
+        A run id, a prefix of one, or @last.
     folder
         A state directory; read it with --state-dir.
     """
-    from untilgreen.fleet.runs.mirror import mirror
-
     url, runs = fleet_url(), folder.absolute() / "runs"
+    from untilgreen.fleet.runs.mirror import mirror
 
     async def work() -> str:
         return (await mirror(url, run, runs)).id

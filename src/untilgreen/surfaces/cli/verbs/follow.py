@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import Annotated
 
 import anyio
-from cyclopts import Parameter
 
 from untilgreen.core.exit_codes import SIGINT, SIGTERM, exit_code
 from untilgreen.core.loop.step import AwaitAnswer, AwaitResume, Halt, next_step
@@ -19,12 +17,12 @@ from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.hub import Hub
 from untilgreen.engine.store.reading import state_of
 from untilgreen.engine.worktree.premises import LocalPremises
-from untilgreen.surfaces.cli.caller import agent_mark, me, summarize
-from untilgreen.surfaces.cli.options import HERE, MORE, Json, Place, Run
+from untilgreen.surfaces.cli.caller import agent_mark, me
+from untilgreen.surfaces.cli.options import HERE, Json, Place, Plain, Run
 from untilgreen.surfaces.cli.verbs.run import keys_handled
-from untilgreen.surfaces.live.choose import View, choose
+from untilgreen.surfaces.live.views import View, choose_view
 from untilgreen.surfaces.text import summary
-from untilgreen.surfaces.text.printing import ascii_only, out_json, tell, version_line
+from untilgreen.surfaces.text.printing import ascii_only, out_json, summarize, tell, version_line
 
 LOOK_SECONDS = 0.25
 """How often to look for what the agent shows."""
@@ -36,9 +34,7 @@ def follow(
     *,
     place: Place = HERE,
     json: Json = False,
-    plain: Annotated[
-        bool, Parameter(help="Print one line per event instead of the live view.", group=MORE)
-    ] = False,
+    plain: Plain = False,
 ) -> int:
     """Watch a run that another process drives.
 
@@ -81,7 +77,7 @@ class _Watch:
         """Show everything; key presses are carried out even if no process drives the run any more."""
         handle = Handle(self._folder, await state_of(self._folder), me())
         attended = sys.stdin.isatty() and agent_mark() is None
-        with choose(
+        with choose_view(
             json=self._json,
             quiet=False,
             verbose=False,

@@ -61,7 +61,7 @@ def fork(
     Parameters
     ----------
     task
-        Another task than that of the run; - reads it from stdin.
+        A task other than the run's; - reads it from stdin.
     """
     name, lap, second = laps(run)
     if second is not None:

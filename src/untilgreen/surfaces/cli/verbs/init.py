@@ -19,7 +19,7 @@ from untilgreen.config.init.draft import draft
 from untilgreen.config.init.presets import PRESETS, propose
 from untilgreen.config.load import Given, Request, load
 from untilgreen.config.sources.find import SPEC, find
-from untilgreen.config.trust_request import demand_of
+from untilgreen.config.trust_request import trust_request_of
 from untilgreen.core.exit_codes import OK
 from untilgreen.core.values.model import Verdict
 from untilgreen.engine.operations.try_gates import Tried, try_gates
@@ -70,7 +70,7 @@ def init(
     ] = None,
     place: LocalPlace = HERE,
     yes_: Annotated[bool, Parameter(name=["--yes", "-y"], help="Don't ask: take every default.")] = False,
-    dry: Annotated[bool, Parameter(help="Only show the spec: run and write nothing.")] = False,
+    dry_run: Annotated[bool, Parameter(help="Only show the spec: run and write nothing.")] = False,
     no_try: Annotated[bool, Parameter(help="Don't run each gate once before it is proposed.")] = False,
     force: Annotated[bool, Parameter(help=f"Replace an existing spec; it is saved as {BACKUP}.")] = False,
 ) -> int:
@@ -81,7 +81,7 @@ def init(
     once: where one runs no tests and another command for them does, that one is proposed.
     """
     path = place.start / SPEC
-    old = not dry and _old(place.start, path, force=force)
+    old = not dry_run and _old(place.start, path, force=force)
     gates, others = detect(place.start)
     proposal = propose(preset, place.start, gates) if preset is not None else None
     wanted = Wanted(
@@ -89,10 +89,10 @@ def init(
         agents=installed(),
         gates=list(proposal.gates) if proposal else gates,
     )
-    if not yes_ and not dry and can_ask():
+    if not yes_ and not dry_run and can_ask():
         wanted = _asked(wanted, place.start)
     found = Found(gates=wanted.gates, others=others)
-    if not (no_try or dry) and (yes_ or can_ask()):
+    if not (no_try or dry_run) and (yes_ or can_ask()):
         found = _tried(found, place)
     if found.signal:
         print_problem(f"interrupted by {signal.Signals(found.signal).name}; nothing was written")
@@ -101,7 +101,7 @@ def init(
     text = draft(wanted.gates, found.others, wanted.agents, wanted.task, found.remarks)
     tell(f"{inert(str(path))}:\n")
     out(text)
-    if dry:
+    if dry_run:
         return OK
     if not yes_ and not can_ask():
         chosen = f" --preset {preset}" if preset else ""
@@ -235,6 +235,6 @@ def _trust(place: LocalPlace) -> None:
     """Trust the new spec: the person who asked for it has seen it; an agent can't trust anything."""
     if agent_mark() is not None:
         return
-    demand = demand_of(load(Request(start=place.start, taskless=True)))
-    if demand is not None:
-        TrustBook(place.store()).remember(demand, time.time())
+    request = trust_request_of(load(Request(start=place.start, taskless=True)))
+    if request is not None:
+        TrustBook(place.store()).remember(request, time.time())

@@ -10,7 +10,7 @@ from untilgreen.core.exit_codes import OK
 from untilgreen.errors import UserError, nearest
 from untilgreen.surfaces.cli.caller import refuse_agents
 from untilgreen.surfaces.cli.confirm import can_ask, yes
-from untilgreen.surfaces.cli.options import HERE, Json, Place
+from untilgreen.surfaces.cli.options import HERE, Json, LocalPlace
 from untilgreen.surfaces.text.printing import out, out_json, tell, version_line
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def learn(
         str | None, Parameter(metavar="NAME", help="Only this agent, as the list names it.")
     ] = None,
     yes_: Annotated[bool, Parameter(name=["--yes", "-y"], help="Don't ask.")] = False,
-    place: Place = HERE,
+    place: LocalPlace = HERE,
     json: Json = False,
 ) -> int:
     """Show what adaptive has learned from your own runs, and whether it uses it.
@@ -53,7 +53,7 @@ def learn(
         return _forget(book, agent, place, asked=yes_)
     taught = gathering.chosen(book.by_agent(), agent)
     if agent is not None and not taught:
-        raise UserError(f"No run taught anything about {agent!r}. {nearest(agent, book.by_agent())}")
+        raise UserError(f"Nothing has been learned about {agent!r}. {nearest(agent, book.by_agent())}")
     if json:
         version_line()
     if agents:
@@ -71,7 +71,7 @@ def learn(
     return OK
 
 
-def _forget(book: LessonBook, agent: str | None, place: Place, *, asked: bool) -> int:
+def _forget(book: LessonBook, agent: str | None, place: LocalPlace, *, asked: bool) -> int:
     refuse_agents("learn --forget", place.store().state_dir)
     what = f"the runs with {agent}" if agent else "all runs so far"
     if not asked:

@@ -13,10 +13,10 @@ from untilgreen.core.values.run_row import RunRow
 from untilgreen.engine.store.catalog import status_now
 from untilgreen.engine.store.run_folder import RunFolder
 from untilgreen.errors import JournalError, RunGone
-from untilgreen.surfaces.cli.options import HERE, Json, Place, fleet_is_set
+from untilgreen.surfaces.cli.options import HERE, Json, MostRuns, Place, fleet_is_set
 from untilgreen.surfaces.json.lines import RunLine
 from untilgreen.surfaces.text.event_lines import agent_words
-from untilgreen.surfaces.text.printing import out, out_json, room, version_line
+from untilgreen.surfaces.text.printing import columns_left, out, out_json, version_line
 from untilgreen.surfaces.text.safe_text import padded, short
 
 AGENT = 8
@@ -27,7 +27,7 @@ def list_runs(
     *,
     place: Place = HERE,
     all_: Annotated[bool, Parameter(name="--all", help="Include runs of every directory.")] = False,
-    limit: Annotated[int, Parameter(metavar="N", help="Show at most N runs (default: 30).")] = 30,
+    limit: MostRuns = 30,
     json: Json = False,
 ) -> int:
     """List the runs of this directory, newest first."""
@@ -65,7 +65,7 @@ def _show(folder: RunFolder, look: Callable[[RunFolder], RunRow], *, json: bool)
         if json:
             out_json(RunLine(run=folder.id, status="damaged", reason=str(error)))
         else:
-            out(f"{folder.id:9} damaged: {short(str(error), room(19, 80))}")
+            out(f"{folder.id:9} damaged: {short(str(error), columns_left(19, 80))}")
         return
     show_row(folder.id, row, status_now(folder, row), json=json)
 
@@ -87,7 +87,7 @@ def show_row(run: str, row: RunRow, status: str, *, json: bool) -> None:
         padded(short(agent_words(row.agent), AGENT), AGENT),
     )
     begin = " ".join(cells) + " "
-    out(begin + short(row.title, room(len(begin), 60)))
+    out(begin + short(row.title, columns_left(len(begin), 60)))
 
 
 def _brief(seconds: float) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from untilgreen.errors import UserError
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, LocalPlace
 
 
-def mcp(*, place: Place = HERE) -> int:
+def mcp(*, place: LocalPlace = HERE) -> int:
     """Serve runs to other agents and apps through MCP, on stdin and stdout.
 
     Add it to a client, for example: claude mcp add untilgreen -- untilgreen mcp

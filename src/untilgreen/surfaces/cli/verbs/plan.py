@@ -29,7 +29,7 @@ from untilgreen.engine.wiring.plan import objects_for, plan_of
 from untilgreen.engine.wiring.redaction import secrets_of, without_secrets
 from untilgreen.engine.wiring.start_notes import start_notes
 from untilgreen.errors import AgentUnavailable
-from untilgreen.surfaces.cli.options import HERE, NO_FLAGS, OPTIONS, Json, Place, SpecFlags, Trust
+from untilgreen.surfaces.cli.options import HERE, NO_FLAGS, OPTIONS, FleetPlace, Json, SpecFlags, Trust
 from untilgreen.surfaces.cli.verbs.config import setting_lines, shown_settings
 from untilgreen.surfaces.cli.verbs.trust import allow
 from untilgreen.surfaces.json.lines import AgentLine, PastRuns, PlanResult, Setting, VerdictLine
@@ -43,7 +43,7 @@ def plan(
     /,
     *,
     spec: SpecFlags = NO_FLAGS,
-    place: Place = HERE,
+    place: FleetPlace = HERE,
     trust: Trust = False,
     all_: Annotated[
         bool, Parameter(name="--all", help="Show every setting, defaults included.", group=OPTIONS)
@@ -77,7 +77,7 @@ def plan(
     return code
 
 
-def _past(planned: Plan, place: Place) -> PastRuns | None:
+def _past(planned: Plan, place: FleetPlace) -> PastRuns | None:
     """What runs with the first agent took before."""
     from untilgreen.engine.store.notes.lesson_book import LessonBook
     from untilgreen.surfaces.learning.gathering import past_runs

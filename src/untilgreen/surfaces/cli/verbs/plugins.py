@@ -40,7 +40,7 @@ def check(
     /,
     *,
     kind: Annotated[
-        Kind | None, Parameter(help="What it is, if its methods don't tell.", show_choices=True)
+        Kind | None, Parameter(help="The kind of plugin, if its methods don't tell.", show_choices=True)
     ] = None,
 ) -> int:
     """Check a plugin of your own: that it can be made, has its method, and obeys the laws of its kind.

@@ -15,7 +15,7 @@ from untilgreen.engine.operations.prune import prune as prune_one
 from untilgreen.engine.store.runs import Store
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.caller import refuse_agents
-from untilgreen.surfaces.cli.options import HERE, Json, Place, Run
+from untilgreen.surfaces.cli.options import HERE, FleetPlace, Json, Run
 from untilgreen.surfaces.json.lines import PrunedLine
 from untilgreen.surfaces.text.printing import out, out_json, version_line
 from untilgreen.surfaces.text.safe_text import inert
@@ -30,7 +30,7 @@ def prune(
     ] = KEEP,
     all_: Annotated[bool, Parameter(name="--all", help="Include runs of every directory.")] = False,
     dry_run: Annotated[bool, Parameter(help="Show what would be removed; remove nothing.")] = False,
-    place: Place = HERE,
+    place: FleetPlace = HERE,
     json: Json = False,
 ) -> int:
     """Remove old runs, with their snapshots, worktrees and branches.

@@ -29,9 +29,9 @@ from untilgreen.engine.wiring.plan import objects_for, plan_of
 from untilgreen.engine.wiring.redaction import missing
 from untilgreen.engine.wiring.start_notes import start_notes
 from untilgreen.engine.wiring.workplace import in_worktree
-from untilgreen.engine.worktree.premises import Known, LocalPremises
+from untilgreen.engine.worktree.premises import LocalPremises, StartFacts
 from untilgreen.errors import PluginFailed, WorkspaceNotReady, only
-from untilgreen.surfaces.cli.caller import me, summarize
+from untilgreen.surfaces.cli.caller import me
 from untilgreen.surfaces.cli.options import (
     HERE,
     MORE,
@@ -44,9 +44,17 @@ from untilgreen.surfaces.cli.options import (
     ViewFlags,
 )
 from untilgreen.surfaces.cli.verbs.trust import allow
-from untilgreen.surfaces.live.choose import View, choose
+from untilgreen.surfaces.live.views import View, choose_view
 from untilgreen.surfaces.text import summary
-from untilgreen.surfaces.text.printing import ascii_only, out, out_json, print_problem, tell, version_line
+from untilgreen.surfaces.text.printing import (
+    ascii_only,
+    out,
+    out_json,
+    print_problem,
+    summarize,
+    tell,
+    version_line,
+)
 from untilgreen.surfaces.text.safe_text import inert
 from untilgreen.surfaces.text.summary import beginning_lines
 
@@ -69,7 +77,7 @@ def run(
     """
     loaded = spec.load(place.start, task if task is not None else spec.piped_task(place.start))
     objects = objects_for(loaded)
-    known = Known(objects=objects)
+    known = StartFacts(objects=objects)
     allow(loaded, place, spec, trust=trust, no_input=view.no_input, objects=objects)
     plan = plan_of(loaded, place.start, objects)
     for sentence in start_notes(loaded, objects):
@@ -90,7 +98,7 @@ def launch(
     begin: Callable[[], Awaitable[FolderRecord]],
     place: Place,
     view: ViewFlags,
-    known: Known | None = None,
+    known: StartFacts | None = None,
 ) -> int:
     """Make a run and drive it, here or in the background; if that fails, nothing is left behind."""
     folder = anyio.run(begin)
@@ -154,11 +162,11 @@ def resume(
 
 
 def drive_in_view(
-    folder: FolderRecord, store: Store, shown: ViewFlags, flags: str, known: Known | None = None
+    folder: FolderRecord, store: Store, shown: ViewFlags, flags: str, known: StartFacts | None = None
 ) -> int:
     """Drive a run in this process until it ends or is interrupted; printed commands end with `flags`."""
     seat = UNATTENDED if shown.no_input or not sys.stdin.isatty() else TERMINAL
-    found = known or Known()
+    found = known or StartFacts()
     restored, warnings, heard = list[Restored](), list[str](), list[int]()
 
     def remember(event: Event, state: RunState) -> None:
@@ -171,7 +179,7 @@ def drive_in_view(
         _say_where(folder, flags)
 
     async def go() -> None:
-        with choose(
+        with choose_view(
             json=shown.json,
             quiet=shown.quiet,
             verbose=shown.verbose,
@@ -239,7 +247,7 @@ def keys_handled(handle: Handle, view: View, *, attended: bool) -> AbstractAsync
     """Take key presses while a person watches the live view."""
     if not attended or os.name != "posix":
         return nullcontext()
-    from untilgreen.surfaces.live.view import LiveView
+    from untilgreen.surfaces.live.live_view import LiveView
 
     if not isinstance(view, LiveView):
         return nullcontext()

@@ -7,13 +7,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from untilgreen.surfaces.cli.options import HERE, Place
+from untilgreen.surfaces.cli.options import HERE, FleetPlace
 from untilgreen.surfaces.cli.quick_serve import MOST_RUNS, PORT, Settings, run
 
 
 def serve(
     *,
-    place: Place = HERE,
+    place: FleetPlace = HERE,
     port: Annotated[int, Parameter(help=f"Port to listen on (default: {PORT}); 0 takes a free one.")] = PORT,
     host: Annotated[str, Parameter(help="Address to listen on (default: 127.0.0.1).")] = "127.0.0.1",
     allow_host: Annotated[

@@ -17,7 +17,7 @@ from untilgreen.engine.store.session_runs import SessionRun, found
 from untilgreen.errors import JournalError, UserError, readable
 from untilgreen.surfaces.cli import completers
 from untilgreen.surfaces.cli.caller import me
-from untilgreen.surfaces.cli.options import HERE, Json, Place
+from untilgreen.surfaces.cli.options import HERE, UNNEGATED, FleetPlace, Json, LocalPlace
 from untilgreen.surfaces.cli.verbs.hook import Agent
 from untilgreen.surfaces.hook import answers
 from untilgreen.surfaces.hook.session_line import line_of
@@ -28,7 +28,7 @@ from untilgreen.surfaces.text.safe_text import inert_lines, short
 START_SECONDS = 90.0
 """Gates of the baseline that take longer are ended; an agent gives its commands two minutes."""
 
-app = App(name="session", help="Manage a loop in an agent's session.")
+app = App(name="session", help="Manage a loop in an agent's session.", default_parameter=UNNEGATED)
 
 Session = Annotated[
     str | None, Parameter(name="--session", metavar="ID", help="The session (default: the one this runs in).")
@@ -58,11 +58,11 @@ def start(
         str | None,
         Parameter(completer=completers.strategies, metavar="NAME", help="The strategy (default: ralph)."),
     ] = None,
-    replace: Annotated[bool, Parameter(help="Replace the loop that this session has.")] = False,
+    replace: Annotated[bool, Parameter(help="Replace this session's loop.")] = False,
     take: Annotated[
         bool, Parameter(help="Take the directory over from another session that works in it.")
     ] = False,
-    place: Place = HERE,
+    place: LocalPlace = HERE,
 ) -> int:
     """Start a loop in a session, and print its first brief.
 
@@ -103,14 +103,14 @@ def go(
     session: Session = None,
     agent: AgentName = None,
     take: Annotated[bool, Parameter(help="Take the run over from a session that works on it.")] = False,
-    place: Place = HERE,
+    place: FleetPlace = HERE,
 ) -> int:
     """Continue the loop that waits in a session, or take over a run.
 
     Parameters
     ----------
     run
-        A run to take over into this session: its id, its beginning, or @last.
+        The run to take over into this session: a run id, a prefix of one, or @last.
     """
     name, store = named(session), place.store()
 
@@ -124,7 +124,7 @@ def go(
 
 
 @app.command
-def cancel(*, session: Session = None, place: Place = HERE) -> int:
+def cancel(*, session: Session = None, place: LocalPlace = HERE) -> int:
     """Stop the loop of a session now; the files stay as they are."""
     name, store = named(session), place.store()
 
@@ -140,7 +140,7 @@ def cancel(*, session: Session = None, place: Place = HERE) -> int:
 
 
 @app.command
-def state(*, session: Session = None, place: Place = HERE, json: Json = False) -> int:
+def state(*, session: Session = None, place: LocalPlace = HERE, json: Json = False) -> int:
     """Show the loop of a session, or the one in this directory."""
     store = place.store()
     if session is None and _surrounding() is None:
@@ -160,14 +160,14 @@ def state(*, session: Session = None, place: Place = HERE, json: Json = False) -
 
 
 @app.command
-def active(*, session: Session = None, place: Place = HERE) -> int:
+def active(*, session: Session = None, place: LocalPlace = HERE) -> int:
     """Exit with 0 if a session has a loop that is not over, otherwise with 1; for scripts."""
     session_run = found(place.store(), named(session))
     return OK if session_run is not None and session_run.state.outcome is None else NOT_GREEN
 
 
 @app.command(name="list")
-def list_sessions(*, place: Place = HERE, json: Json = False) -> int:
+def list_sessions(*, place: LocalPlace = HERE, json: Json = False) -> int:
     """List the sessions that have a loop."""
     store = place.store()
     if json:

@@ -16,9 +16,8 @@ from untilgreen.engine.wiring.redaction import secrets_of
 from untilgreen.errors import UntilgreenError, UserError
 from untilgreen.ports import ShownActivity
 from untilgreen.surfaces.cli import completers
-from untilgreen.surfaces.cli.caller import summarize
 from untilgreen.surfaces.cli.lap_names import lap_number, laps
-from untilgreen.surfaces.cli.options import HERE, Json, Place
+from untilgreen.surfaces.cli.options import HERE, FleetPlace, Json, Place
 from untilgreen.surfaces.json.lap import lap_view
 from untilgreen.surfaces.json.lines import LapLine
 from untilgreen.surfaces.text import streams, summary
@@ -26,7 +25,7 @@ from untilgreen.surfaces.text.diffs import colored
 from untilgreen.surfaces.text.event_lines import agent_words
 from untilgreen.surfaces.text.lap_text import LapRecord, lap_text
 from untilgreen.surfaces.text.paging import paged
-from untilgreen.surfaces.text.printing import ascii_only, out, out_json, room, version_line
+from untilgreen.surfaces.text.printing import ascii_only, columns_left, out, out_json, summarize, version_line
 from untilgreen.surfaces.text.safe_text import inert, short
 
 RunOrLap = Annotated[
@@ -57,22 +56,31 @@ def show(run: RunOrLap = "@last", /, *, place: Place = HERE, json: Json = False)
     if lap is not None:
         paged(anyio.run(_text, folder, state, _lap(state, lap)))
         return 0
-    out(f"{state.run}  {short(state.plan.title, room(len(state.run) + 2, 100))}")
+    out(f"{state.run}  {short(state.plan.title, columns_left(len(state.run) + 2, 100))}")
     strategy = inert(state.plan.strategy.name)
     out(f"agent {agent_words(state.agent)} · strategy {strategy} · {inert(str(folder.path))}")
     out()
     summarize(state, place.flags, seen=True, driven=driven)
+    if folder.in_fleet and state.outcome is None and not driven:
+        _show_failure(folder, state)
     out(f"journal head {head}")
     return 0
 
 
+def _show_failure(folder: FolderRecord, state: RunState) -> None:
+    """Why a worker of the fleet could not drive it, where another one will try again."""
+    last = anyio.run(folder.shown)
+    if last is not None and last.activity.kind == "retry" and last.at >= state.now:
+        out(inert(last.activity.text))
+
+
 def log(
     run: Annotated[
-        str, Parameter(completer=completers.runs, help="A run id, its beginning, or @last.")
+        str, Parameter(completer=completers.runs, help="A run id, a prefix of one, or @last.")
     ] = "@last",
     /,
     *,
-    place: Place = HERE,
+    place: FleetPlace = HERE,
 ) -> int:
     """Print every lap of a run in full.
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from untilgreen.config.load import Loaded
-from untilgreen.config.trust_request import demand_of
+from untilgreen.config.trust_request import trust_request_of
 from untilgreen.core.exit_codes import OK
 from untilgreen.engine.store.notes.trust_book import TrustBook, Untrusted
 from untilgreen.engine.wiring.objects import Objects
@@ -19,7 +19,7 @@ from untilgreen.engine.wiring.plan import check_installed
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.caller import refuse_agents
 from untilgreen.surfaces.cli.confirm import can_ask, yes
-from untilgreen.surfaces.cli.options import HERE, Json, LocalPlace, Place, SpecFlags
+from untilgreen.surfaces.cli.options import HERE, Json, LocalPlace, SpecFlags
 from untilgreen.surfaces.text.printing import out, out_json, tell, version_line
 from untilgreen.surfaces.text.safe_text import inert, inert_lines
 
@@ -45,12 +45,12 @@ def allow(
             raise UserError(f"{unknown}\n{_shown(unknown)}\n{_way_out(place, spec)}") from unknown
         else:
             _ask(unknown, place, spec)
-        book.remember(unknown.demand, time.time())
+        book.remember(unknown.request, time.time())
 
 
 def trust(
     *,
-    place: Place = HERE,
+    place: LocalPlace = HERE,
     config: Annotated[
         Path | None, Parameter(name=["--config", "-c"], metavar="FILE", help="The spec file.")
     ] = None,
@@ -87,8 +87,8 @@ def trust(
                 way_out = _way_out(place, flags, unasked="--yes")
                 raise UserError(f"{unknown}\n{_shown(unknown)}\n{way_out}") from unknown
             _ask(unknown, place, flags)
-        book.remember(unknown.demand, time.time())
-    runs = demand_of(loaded) is not None
+        book.remember(unknown.request, time.time())
+    runs = trust_request_of(loaded) is not None
     out(
         f"{inert(str(loaded.path))} "
         + ("is trusted." if runs else "runs no command and grants no permission, so it needs no trust.")
@@ -99,7 +99,7 @@ def trust(
 def _ask(unknown: Untrusted, place: LocalPlace, spec: SpecFlags) -> None:
     refuse_agents("trust", place.store().state_dir)
     what = "has changed since you trusted it" if unknown.before else "is not trusted yet"
-    tell(f"{inert(unknown.demand.path)} {what}.")
+    tell(f"{inert(unknown.request.path)} {what}.")
     tell(_shown(unknown))
     if not yes("Trust it?"):
         raise UserError(f"Nothing was run. {_way_out(place, spec)}")
@@ -107,8 +107,8 @@ def _ask(unknown: Untrusted, place: LocalPlace, spec: SpecFlags) -> None:
 
 def _shown(unknown: Untrusted) -> str:
     mark = unknown.before is not None
-    lines = ["It would run, or tell the agent:"]
-    for line in unknown.demand.lines:
+    lines = ["It would run these, or pass them to the agent:"]
+    for line in unknown.request.lines:
         first, *rest = inert_lines(line).strip().splitlines() or [""]
         new = mark and line in unknown.news
         lines += [f"  {'* ' if new else '  ' if mark else ''}{first}", *(f"      {each}" for each in rest)]

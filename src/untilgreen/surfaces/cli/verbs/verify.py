@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from untilgreen.core.exit_codes import GATE, NOT_GREEN, OK
 from untilgreen.engine.operations.verify import Compared, Verified
 from untilgreen.engine.operations.verify import verify as look_again
-from untilgreen.surfaces.cli.options import HERE, Json, Place, Run
+from untilgreen.surfaces.cli.options import HERE, FleetPlace, Json, Run
 from untilgreen.surfaces.json.verify_lines import ComparedLine, VerifiedLine
 from untilgreen.surfaces.text.event_lines import ASCII_MARKS, MARKS, verdict_words
 from untilgreen.surfaces.text.printing import ascii_only, out, out_json, print_problem, version_line
@@ -29,7 +29,7 @@ def verify(
         str,
         Parameter(metavar="HASH", help="Also require this journal head, as a report or the run printed it."),
     ] = "",
-    place: Place = HERE,
+    place: FleetPlace = HERE,
     json: Json = False,
 ) -> int:
     """Check a run's journal, and run its final gates again.

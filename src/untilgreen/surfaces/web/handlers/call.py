@@ -14,7 +14,7 @@ from untilgreen.surfaces.web.people import Person
 if TYPE_CHECKING:  # a server that has not been asked anything yet loads none of these
     from untilgreen.core.values.model import Permissions
     from untilgreen.engine.store.hub import Hubs
-    from untilgreen.surfaces.web.changes import Changes
+    from untilgreen.surfaces.web.changed_runs import ChangedRuns
     from untilgreen.surfaces.web.known_runs import KnownRun
     from untilgreen.surfaces.web.mcp_mount import McpMount
     from untilgreen.surfaces.web.runs import Runs
@@ -44,7 +44,7 @@ class Service:
     runs: Runs
     hubs: Hubs
     """Followers of one run share one reader."""
-    changes: Changes
+    changes: ChangedRuns
     """Followers of all runs share another."""
     mcp: McpMount
     """Serves MCP clients."""

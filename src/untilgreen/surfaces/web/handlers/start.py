@@ -135,8 +135,8 @@ def _loaded(call: Call, body: NewRun) -> tuple[Loaded, TrustNeeded | None]:
     try:
         TrustBook(call.service.runs.store).require(loaded)
     except Untrusted as unknown:
-        demand = unknown.demand
-        return loaded, TrustNeeded(path=demand.path, digest=demand.digest, lines=demand.lines)
+        request = unknown.request
+        return loaded, TrustNeeded(path=request.path, digest=request.digest, lines=request.lines)
     return loaded, None
 
 
@@ -159,7 +159,7 @@ def _remember(call: Call, loaded: Loaded) -> None:
     try:
         book.require(loaded)
     except Untrusted as unknown:
-        book.remember(unknown.demand, SystemClock().now())
+        book.remember(unknown.request, SystemClock().now())
 
 
 def _planned(call: Call, loaded: Loaded, needed: TrustNeeded | None) -> Planned:

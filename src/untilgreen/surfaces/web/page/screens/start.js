@@ -4,7 +4,7 @@ import { plan as planned, plugins, specForm, startRun } from "../calls.js";
 import { collected, filled, Group, partOf } from "../form.js";
 import { html } from "../html.js";
 import { Empty, Failed, useLoaded, Waiting } from "../parts.js";
-import { duration, money } from "../words.js";
+import { duration, money, several } from "../words.js";
 
 /** @typedef {import("../types.js").Schemas} Schemas */
 
@@ -82,6 +82,6 @@ function Plan({ plan }) {
     <dt>in</dt><dd class="path"><bdi>${plan.workspace}</bdi></dd><dt>task</dt><dd><bdi>${plan.task}</bdi></dd><dt>agents</dt><dd>${plan.agents.join(", ")}</dd><dt>strategy</dt><dd>${plan.strategy}</dd>
     <dt>gates</dt><dd>${plan.gates.map((gate) => html`<div key=${gate.name}><b><bdi>${gate.name}</bdi></b> <code>${gate.shown_as}</code></div>`)}</dd>
     <dt>the agent may</dt><dd>${plan.permissions === "all" ? "do everything" : "edit files and run the gates"}${plan.sandbox === "none" ? "" : `, in ${plan.sandbox}`}</dd>
-    <dt>at most</dt><dd>${[plan.laps ? `${plan.laps} laps` : "any number of laps", plan.seconds ? duration(plan.seconds) : "any time", plan.cost ? money(plan.cost) : "any cost"].join(", ")}</dd>
+    <dt>at most</dt><dd>${[plan.laps ? several(plan.laps, "lap") : "any number of laps", plan.seconds ? duration(plan.seconds) : "any time", plan.cost ? money(plan.cost) : "any cost"].join(", ")}</dd>
   </dl>`;
 }

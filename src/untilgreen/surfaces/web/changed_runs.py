@@ -12,7 +12,7 @@ from untilgreen.surfaces.web.runs import Runs
 LOOK_SECONDS = 0.5
 
 
-class Changes:
+class ChangedRuns:
     """Tells every follower the names of runs whose journals grew, or that are new."""
 
     def __init__(self, runs: Runs) -> None:
@@ -23,8 +23,8 @@ class Changes:
         self._wanted = anyio.Event()
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[Changes]:
-        """Changes are told as long as this block lasts."""
+    async def running(self) -> AsyncIterator[ChangedRuns]:
+        """ChangedRuns are told as long as this block lasts."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch)
             try:

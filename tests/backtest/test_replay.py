@@ -3,7 +3,7 @@
 import json
 
 from tests.backtest.helpers import record, run, steps
-from untilgreen.backtest.playing import GATE, decide, lap_of
+from untilgreen.backtest.replay import GATE, decide, lap_of
 from untilgreen.backtest.trajectories import Step, Trajectory, parse
 from untilgreen.core.defaults import default_detectors
 from untilgreen.core.detectors.cycle import Cycle

@@ -29,7 +29,7 @@ GATE = "gate"
 _PLAN = Plan(task="", gates=(GateSpec(name=GATE),), baseline=False)
 
 
-class Decision(Struct, frozen=True, kw_only=True):
+class Stops(Struct, frozen=True, kw_only=True):
     """Where a run would have been stopped, and where each attempt would have been restarted."""
 
     source: str
@@ -40,7 +40,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     """The same within each attempt, with everything starting over: (attempt, step)."""
 
 
-def decide(run: Trajectory, detectors: Sequence[Detector], strategy: Strategy | None = None) -> Decision:
+def decide(run: Trajectory, detectors: Sequence[Detector], strategy: Strategy | None = None) -> Stops:
     """What is decided about one run; steps count from 0 over the whole run.
 
     Without a strategy the first stuck signal ends it.
@@ -55,7 +55,7 @@ def decide(run: Trajectory, detectors: Sequence[Detector], strategy: Strategy | 
     restarts = [
         (attempt, at) for attempt, begin, end in run.attempts if (at := play(range(begin, end))) is not None
     ]
-    return Decision(source=run.source, id=run.id, stop=stop, restarts=tuple(restarts))
+    return Stops(source=run.source, id=run.id, stop=stop, restarts=tuple(restarts))
 
 
 def first_end(

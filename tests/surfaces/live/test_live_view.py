@@ -20,9 +20,9 @@ from untilgreen.core.values.limits import Limits
 from untilgreen.core.values.model import Reply, Verdict
 from untilgreen.ports import Activity
 from untilgreen.surfaces.live.keys import HELP
-from untilgreen.surfaces.live.view import LiveView
+from untilgreen.surfaces.live.live_view import LiveView
 from untilgreen.surfaces.text.event_lines import DEMO
-from untilgreen.surfaces.text.safe_text import places
+from untilgreen.surfaces.text.safe_text import columns_of
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J洞窟" * 40
 
@@ -228,7 +228,7 @@ def test_no_line_is_wider_than_the_terminal_whatever_is_in_it(width: int, ascii_
     lines = screen.said() + screen.drawn()
 
     assert len(lines) >= 6
-    assert max(map(places, lines)) < max(width, 21), "and some terminals wrap in their last place"
+    assert max(map(columns_of, lines)) < max(width, 21), "and some terminals wrap in their last place"
     assert "\x1b" not in "".join(lines)
     assert "owned" not in "".join(lines)
 
@@ -379,7 +379,7 @@ def test_a_long_task_leaves_room_for_who_works_on_it() -> None:
 
     title = screen.drawn()[0]
     assert title.endswith("…  agent · hybrid")
-    assert places(title) == 59
+    assert columns_of(title) == 59
 
 
 def test_tokens_and_money_are_shown_against_their_limits() -> None:
@@ -426,7 +426,7 @@ def test_what_has_not_changed_is_not_drawn_again_and_a_narrower_terminal_is_wipe
         drawn = len(file.getvalue())
         view.show_keys("p pause")
         assert len(file.getvalue()) == drawn
-        broken = [-(-places(str(line)) // 40) or 1 for line in view.__rich__().renderables]
+        broken = [-(-columns_of(str(line)) // 40) or 1 for line in view.__rich__().renderables]
         console.width = 40
         view.show_keys("p pause")
 

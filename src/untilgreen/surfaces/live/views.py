@@ -80,7 +80,7 @@ class Json:
         """Not printed: it is in the run's folder."""
 
 
-def choose(
+def choose_view(
     *,
     json: bool,
     quiet: bool,
@@ -103,7 +103,7 @@ def choose(
         return nullcontext(lines)
     from rich.console import Console
 
-    from untilgreen.surfaces.live.view import LiveView
+    from untilgreen.surfaces.live.live_view import LiveView
 
     console = Console(file=cast("TextIO", streams.TolerantStream(sys.stderr)), highlight=False)
     if not console.is_terminal or console.is_dumb_terminal:

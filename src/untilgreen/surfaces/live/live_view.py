@@ -33,7 +33,7 @@ from untilgreen.surfaces.live.panel import Panel, changes_words, seconds
 from untilgreen.surfaces.text.current_step import current_step
 from untilgreen.surfaces.text.event_lines import claim_words, decision_words, line
 from untilgreen.surfaces.text.questions import choice_lines, choices_of, text_lines
-from untilgreen.surfaces.text.safe_text import folded, in_ascii, inert, places, short
+from untilgreen.surfaces.text.safe_text import columns_of, folded, in_ascii, inert, short
 
 REFRESHES_PER_SECOND = 4
 
@@ -63,7 +63,7 @@ class _QuietLive(Live):
 
     def _wipe(self, lines: list[str], width: int) -> None:
         """Erase lines that a narrower terminal has wrapped: they fill more rows than were drawn."""
-        rows = sum(max(1, -(-places(line) // width)) for line in lines)
+        rows = sum(max(1, -(-columns_of(line) // width)) for line in lines)
         up = [(ControlType.CURSOR_UP, rows - 1)] if rows > 1 else []
         self.console.control(
             Control(ControlType.CARRIAGE_RETURN, *up), Control((ControlType.ERASE_IN_LINE, 2))
@@ -279,7 +279,7 @@ def _wrapped(keys: str, width: int) -> list[str]:
     """The keys on as many lines as they need; a key stays beside its word."""
     lines: list[str] = []
     for item in keys.split(" · ") if keys else ():
-        if lines and places(f"{lines[-1]} · {item}") <= width:
+        if lines and columns_of(f"{lines[-1]} · {item}") <= width:
             lines[-1] += f" · {item}"
         else:
             lines += folded(item, width)
