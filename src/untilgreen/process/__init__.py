@@ -2,11 +2,11 @@
 
 run                Runs one command to its end and leaves nothing of it behind: start reading here.
 start              Starts a child that waits until its process tree is contained and noted.
-environment        Our own environment and its secrets, read again only where they changed.
+environment        Caches our environment variables and the secrets in them.
 supervise          Follows a child to its end: carries input and output, enforces time limits, cleans up.
 talk               A child's input that is written while the child runs.
-pipes              Our ends of a child's pipes: read as bytes come, written as far as there is room.
-disk_watch         Counts what a command writes to the disk, and says when it is too much.
+pipes              Our ends of a child's pipes: reads bytes as they arrive, writes as the pipe has room.
+disk_watch         Counts what a command writes to disk, and notices when it exceeds the limit.
 capture            A child's output: on disk up to a cap, both ends in memory, and line by line to a listener.
 tree               A child and all its descendants: how they are recognized and killed.
 tree_note          Notes about running process trees, for the next driver to clean up after a crash.

@@ -18,7 +18,7 @@ _STARTTIME = 19  # fields after the command's name, which may contain blanks: pr
 
 
 def now() -> Moment:
-    """This moment."""
+    """The current moment."""
     boot = _boot()
     if boot is None:
         return Moment(clock=_WALL, seconds=time.time())
@@ -32,7 +32,7 @@ def ago(seconds: float) -> Moment:
 
 
 def began(entered: float) -> Moment:
-    """The latest moment at which this process can have started; without /proc, when it was entered.
+    """The latest moment at which this process can have started; without /proc, the moment `entered`.
 
     The kernel truncates start times to a tick (10 ms), so one tick is added: otherwise a process started
     just after an event would seem to have started before it.

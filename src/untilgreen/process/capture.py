@@ -1,7 +1,7 @@
 """A child's output, without secrets: on disk up to a cap, both ends in memory, lines to a listener.
 
-Each of the three takes bytes as they come and uses a bounded amount of memory, however long the output or
-a line.
+Each of the three takes bytes as they arrive and uses a bounded amount of memory, however long the output or
+a single line.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def left_out(count: int) -> str:
 
 
 class CappedFile:
-    """A file with an output; past the cap its middle is dropped, and the file says so.
+    """An output on disk; past the cap its middle is dropped, and the file says so.
 
-    There is none before the first byte: to make one takes as long as to start most commands. The first half
-    is written as it comes. The rest goes through a ring buffer in a second file, which is
+    The file is created with the first byte, since creating one takes as long as starting most commands. The
+    first half is written as it arrives. The rest goes through a ring buffer in a second file, which is
     appended in order at the end.
     """
 
@@ -149,7 +149,7 @@ class Lines:
         self._add(chunk[last + 1 :])
 
     def close(self) -> None:
-        """The output has ended, and so has its last line."""
+        """Pass on the last line if it has no line ending."""
         if self._open or self._dropped:
             self._hand_over()
 

@@ -32,9 +32,9 @@ def home() -> Path | None:
 
 
 def make(mark: str, limits: Mapping[str, int] | None = None) -> Path | None:
-    """Make an empty cgroup below our own, or beside it to set limits; None if that is not possible.
+    """Make an empty cgroup below our own, or beside it if limits can be set only there; None if that fails.
 
-    `limits` are the kernel's files, such as `pids.max`; if they can't be set, there are none.
+    `limits` maps the kernel's files, such as `pids.max`, to numbers; unless all can be set, none is.
     """
     above = home()
     if above is None:
@@ -50,7 +50,7 @@ def make(mark: str, limits: Mapping[str, int] | None = None) -> Path | None:
 
 
 def limiting(above: Path | None) -> Path | None:
-    """Where a cgroup with limits can be made: controllers are on there, and our children may be moved."""
+    """Where a cgroup with limits can be made: its controllers are on, and we may move our children there."""
     for place in () if above is None else (above, above.parent):
         try:
             on = set((place / "cgroup.subtree_control").read_text().split())
@@ -63,7 +63,7 @@ def limiting(above: Path | None) -> Path | None:
 
 def _write(file: Path, text: str) -> bool:
     try:
-        handle = os.open(file, os.O_WRONLY)  # half as many calls of the kernel as with a file object
+        handle = os.open(file, os.O_WRONLY)  # half the system calls of a file object
         try:
             os.write(handle, text.encode())
         finally:

@@ -1,8 +1,8 @@
-"""Counts what a command writes to the disk, and says when it is too much.
+"""Counts what a command writes to disk, and notices when it exceeds the limit.
 
-A look at the file system's own numbers is cheap, but they count what everybody writes. So when they have
-grown by a part of the limit, the files that changed since the command began are counted, in the places that
-it can write.
+Reading the file system's totals is cheap, but they include what everyone else writes. So only when they have
+grown by a fraction of the limit are the files counted that changed since the command began, in the places
+that it can write.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from msgspec import Struct, field
 
 PAUSE_SECONDS = 1.0
 _PARTS = 4
-"""Files are counted each time the file system has grown by this part of the limit."""
+"""Files are counted each time the file system has grown by the limit divided by this."""
 _BLOCK = 512
 _CLOCK_SECONDS = 0.1
-"""Times of files come from a clock that is a little behind."""
+"""File times come from a clock that lags a little."""
 
 
 class DiskWatch(Struct, kw_only=True):
@@ -35,12 +35,12 @@ class DiskWatch(Struct, kw_only=True):
         self._used = _used(self.places)
 
     async def until_too_much(self) -> None:
-        """Return as soon as more than the limit was seen."""
+        """Return once the command has written more than the limit."""
         while not await to_thread.run_sync(self.too_much, abandon_on_cancel=True):  # noqa: ASYNC110 - no event tells
             await sleep(PAUSE_SECONDS)
 
     def too_much(self) -> bool:
-        """Whether files that were written or changed since the beginning take more than the limit."""
+        """Whether the files written or changed since the command began take more than the limit."""
         now = _used(self.places)
         if all(used - self._used.get(device, 0) <= self.most // _PARTS for device, used in now.items()):
             return False
@@ -49,7 +49,7 @@ class DiskWatch(Struct, kw_only=True):
 
 
 def _used(places: Iterable[Path]) -> dict[int, int]:
-    """Bytes in use on each file system that one of these places is on."""
+    """Bytes in use on each file system that holds one of these places."""
     found = {}
     for place in places:
         try:
@@ -61,7 +61,7 @@ def _used(places: Iterable[Path]) -> dict[int, int]:
 
 
 def _changed(places: Iterable[Path], since: float) -> Iterator[int]:
-    """The sizes on disk of files that changed since then; no program can set this time back."""
+    """The sizes on disk of files changed since then, by ctime, which no program can set back."""
     seen = set()
     for place in places:
         for folder, _, names in os.walk(place):

@@ -1,6 +1,6 @@
-"""Our own environment, and its secrets, which every process tree is given and which seldom change.
+"""Caches our environment variables and the secrets in them, which every child needs and which seldom change.
 
-To read `os.environ` and to look for secrets in it takes as long as everything else at the start of a child.
+Reading `os.environ` and searching it for secrets takes as long as the rest of starting a child.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from untilgreen.core.values.secrets import Secrets
 
 
 class _Last(Struct):
-    """What was read last, and what it was read from."""
+    """The last results, each with what it was computed from."""
 
     own: tuple[object, Mapping[str, str]] = (None, {})
     secrets: tuple[Mapping[str, str], Secrets] | None = None
@@ -24,8 +24,8 @@ _last = _Last()
 
 
 def own_variables() -> Mapping[str, str]:
-    """Our own variables as they are now; not to be changed."""
-    raw = getattr(os.environ, "_data", None)  # what it keeps them in, which is compared in a moment
+    """Our own variables as they are now; don't modify the result."""
+    raw = getattr(os.environ, "_data", None)  # its internal dict, which is quick to compare
     known, variables = _last.own
     if raw is None or raw != known:
         variables = dict(os.environ)
@@ -34,7 +34,7 @@ def own_variables() -> Mapping[str, str]:
 
 
 def secrets_in(variables: Mapping[str, str]) -> Secrets:
-    """The secrets of an environment; most children have the same one as the child before."""
+    """The secrets in an environment; cached, since most children have the same one as the child before."""
     if _last.secrets is None or _last.secrets[0] != variables:
         _last.secrets = (dict(variables), Secrets(variables))
     return _last.secrets[1]

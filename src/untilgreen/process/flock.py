@@ -1,4 +1,4 @@
-"""File locks that the system releases when their owner dies, however it dies; never waited for here."""
+"""File locks that the system releases when their owner dies, however it dies; nothing here waits for one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if sys.platform == "win32":
         return True
 
     def is_free(descriptor: int) -> bool:
-        """Whether no one holds it at this moment."""
+        """Whether no one holds the lock at this moment."""
         return lock(descriptor) and lock(descriptor, msvcrt.LK_UNLCK)
 
 else:

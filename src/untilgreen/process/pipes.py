@@ -1,7 +1,7 @@
-"""Our ends of a child's pipes: read as bytes come, written as far as there is room.
+"""Our ends of a child's pipes: reads bytes as they arrive, writes as the pipe has room.
 
-They are plain descriptors, not streams of the event loop: those belong to a process, but a grandchild can
-keep a pipe open after its process has ended.
+They are plain descriptors, not streams of the event loop: such a stream belongs to a process, but a
+grandchild can keep a pipe open after that process has ended.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from untilgreen.process.talk import Talk
 _READ_BYTES = 1 << 16
 """What a pipe holds, unless it is told to hold more."""
 _MUCH_BYTES = 1 << 18
-"""What the pipe of a child that prints much holds: each read costs a turn of the event loop."""
-_WINDOWS = os.name == "nt"  # waits for sockets only
+"""What the pipe of a child that prints a lot holds, since each read costs a turn of the event loop."""
+_WINDOWS = os.name == "nt"  # where the event loop can wait for sockets only
 
 
 class Pulse(Struct):
@@ -100,7 +100,7 @@ class Conversation:
         self._writing = CancelScope(shield=True)
 
     async def pump(self) -> None:
-        """Write each piece as it comes."""
+        """Write each piece as it arrives."""
         try:
             with self._writing:
                 async for piece in self.talk.pieces():

@@ -17,7 +17,7 @@ _SUFFIX = ".private"
 
 @contextmanager
 def private_directory(kind: str, tree: Path | None, outside: Path | None = None) -> Iterator[Path]:
-    """An empty private directory, removed afterwards; never in `outside`, where it would look like work.
+    """An empty private directory, removed afterwards; never inside `outside`, where it would look like work.
 
     A note beside the `tree` note of the command lets `remove_left_behind` find it if the driver dies.
     """

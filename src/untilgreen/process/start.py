@@ -1,7 +1,7 @@
 """Starts a child that waits until its process tree is contained and noted.
 
-The child is a shell that waits for one line on standard input and then becomes the command, or goes on with
-it if it is a line of shell. Before that line is sent, it is moved into its cgroup and noted on disk; if the
+The child is a shell that waits for one line on standard input and then becomes the command, or runs it if it
+is a line of shell. Before that line is sent, the child is moved into its cgroup and noted on disk; if the
 driver dies in between, the line never comes and the command never starts.
 """
 
@@ -51,19 +51,19 @@ class CannotStart(UntilgreenError):
 
 
 class StartedProcess:
-    """A process we started, whose end can be awaited without the event loop's own thread for it."""
+    """A process we started; waiting for it takes no thread where the system has pidfds."""
 
     def __init__(self, popen: Popen[bytes]) -> None:
         self._popen = popen
 
     @property
     def pid(self) -> int:
-        """Its process id, which is not reused until its end has been seen."""
+        """Its process id, which is not reused until we have waited for it."""
         return self._popen.pid
 
     @property
     def returncode(self) -> int | None:
-        """Its exit status, once its end has been seen."""
+        """Its exit status, once we have waited for it."""
         return self._popen.returncode
 
     async def wait(self) -> int:
@@ -93,7 +93,7 @@ class Child(Struct, frozen=True, kw_only=True):
     process: StartedProcess
     tree: Tree
     ours: tuple[int, ...]
-    """Our ends of its pipes: input, output and, where it is not merged, errors."""
+    """Our ends of its pipes: input, output and, unless merged into it, errors."""
 
     def let_go(self) -> None:
         """Let the command begin."""
@@ -165,13 +165,13 @@ async def start(
 
 
 def _ours(sandbox: Sandbox | None) -> Mapping[str, str]:
-    """Those of our own variables that a command is given."""
+    """The variables of ours that a command gets."""
     known = own_variables()
     return known if sandbox is None or sandbox.engine else inherited(known, sandbox)
 
 
 def _limits(sandbox: Sandbox | None) -> dict[str, int]:
-    """What the kernel counts for all processes of a sandbox together, where it can."""
+    """What a cgroup, where there is one, limits for all processes of a sandbox together."""
     most = {} if sandbox is None else {"memory.max": sandbox.memory, "pids.max": sandbox.processes}
     return {name: number for name, number in most.items() if number is not None}
 
@@ -188,9 +188,9 @@ def _why(argv: Sequence[str], cwd: Path, error: OSError) -> str:
 
 
 def _waiting(words: Sequence[str], *, has_input: bool) -> list[str]:
-    """The arguments of a shell that waits and then does what these say.
+    """The arguments of a shell that waits and then runs these.
 
-    It stays on the line with a line of shell, so that the numbers of lines in messages remain right.
+    It waits on the same line as a given line of shell, so that line numbers in messages stay right.
     """
     if _WINDOWS:
         return [*words]
@@ -203,7 +203,7 @@ def _waiting(words: Sequence[str], *, has_input: bool) -> list[str]:
 
 
 def _fence(pid: int, mark: str, home: Path | None, note: Path | None, sandbox: Sandbox | None) -> Trace:
-    """Neither step waits for a disk; to hand them to a thread would take longer than to take them."""
+    """Runs in the event loop: neither step waits for a disk, and a thread would take longer than both."""
     if home is not None and not cgroup.join(home, pid):
         _take_away(home)
         home = None

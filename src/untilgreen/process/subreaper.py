@@ -95,7 +95,7 @@ def childless() -> bool:
 def adopted_none() -> bool:
     """Whether each of our children is the first process of a tree, so that none is an orphan.
 
-    The kernel may pass over a child while another one ends, so this is a hint where other trees run.
+    The kernel may skip a child while another one ends, so this is only a hint while other trees run.
     """
     if not _adoption.adopts:
         return False
@@ -108,7 +108,7 @@ def adopted_none() -> bool:
 
 
 def _read(path: str) -> bytes:
-    with open(path, "rb") as file:  # noqa: PTH123 - the same
+    with open(path, "rb") as file:  # noqa: PTH123 - pathlib would take five times as long
         return file.read()
 
 
@@ -123,7 +123,7 @@ def may_be_adopted(seen: Seen) -> bool:
 
 
 def reap(table: Table, ended: Collection[Seen]) -> None:
-    """Reap adopted children that have ended: those named, and those that can only be adopted ones.
+    """Reap adopted children that have ended: those in `ended`, and any that can only have been adopted.
 
     Other children are waited for by the code that started them. A child whose session is neither ours nor
     its own must be adopted: a process leaves its session only by founding another.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-if TYPE_CHECKING:  # where there is /proc, it is not loaded: that takes longer than most commands
+if TYPE_CHECKING:  # imported only where there is no /proc: importing it takes longer than most commands
     import psutil
 
 INSIDE = "UNTILGREEN_INSIDE"
@@ -34,11 +34,11 @@ _SAME_START_SECONDS = 0.0 if _LINUX else 2.0
 
 
 class Unsettled(Exception):
-    """A process can't be identified at this moment; look again."""
+    """A process can't be identified at this moment; try again."""
 
 
 class Seen(Struct, frozen=True):
-    """One process, as it was when looked at."""
+    """One process, as it was when the table was read."""
 
     pid: int
     parent: int
@@ -146,7 +146,7 @@ def _described(process: psutil.Process) -> Seen:
 
 
 def called(name: str, word: str, below: Sequence[Path]) -> list[Seen]:
-    """Programs of that name, started with that word, that run in one of these directories, as far as seen."""
+    """Programs of this name running in or below these directories, with this word among their arguments."""
     found = _called(name, word) if _LINUX else _called_elsewhere(name, word)
     return [seen for seen, place in found if any(place.is_relative_to(each) for each in below)]
 
@@ -186,7 +186,7 @@ def _words(pid: int, name: str) -> list[bytes]:
 
 
 def environment(pid: int) -> bytes | None:
-    """The environment a process was started with, entries ended by zero bytes; None if unreadable.
+    """The environment a process was started with, as NUL-terminated entries; None if unreadable.
 
     Programs that write their title over it (PostgreSQL, Redis, Chrome) show something else or nothing. A
     process in the middle of exec or exit shows nothing either, and raises Unsettled.

@@ -1,4 +1,4 @@
-"""A child's standard input that is written while the child runs, for programs that answer each other."""
+"""A child's standard input, written while the child runs, for programs that we hold a conversation with."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Talk:
             self._changed.set()
 
     def close(self) -> None:
-        """Send what was said, then end the child's input."""
+        """End the child's input once everything said has been sent."""
         self._closed = True
         self._changed.set()
 

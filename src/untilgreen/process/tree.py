@@ -2,8 +2,8 @@
 
 On Linux a cgroup holds everything. Where no cgroup can be made, orphans are adopted and recognized by
 ancestry, session or a mark in their environment. That misses a process that left its session, lost its parent
-and replaced its environment while this driver ran other trees; and one that forks faster than we can look,
-if it does so at such a time or founds a session each time. On macOS there are neither cgroups nor adoption,
+and replaced its environment while this driver ran other trees; and one that forks faster than we can scan,
+if other trees run or each fork founds a session. On macOS there are neither cgroups nor adoption,
 and the environment of system programs can't be read: a system program that left session and parent is missed.
 """
 
@@ -46,7 +46,7 @@ class Trace(Struct, frozen=True, kw_only=True, omit_defaults=True):
     walled: bool = False
     """Whether the first process is a sandbox: when it ends, everything in it is killed."""
     engine: str | None = None
-    """The program that made a container for it, which outlives that program where it is a client only."""
+    """The program that made the tree's container, which outlives a program that is only a client."""
 
 
 class Ended(Struct, frozen=True, kw_only=True):
@@ -148,7 +148,7 @@ class Tree(Struct, frozen=True, kw_only=True):
         pace, doubts = _FIRST_PACE, _MOST_DOUBTS
         if self.watched and self._left_nothing():
             return Ended(pids=frozenset(seen.pid for seen in ended))
-        # A look takes a moment, and a process that hops from fork to fork may slip through one.
+        # Reading the table takes a moment, and a process that keeps forking may slip through once.
         looks = 0 if self.watched and subreaper.childless() else 2
         with move_on_after(KILL_SECONDS):
             while looks:
@@ -173,9 +173,9 @@ class Tree(Struct, frozen=True, kw_only=True):
         return Ended(pids=frozenset(seen.pid for seen in ended), survivors=tuple(seen.pid for seen in alive))
 
     def _left_nothing(self) -> bool:
-        """Whether nothing can be left, not even a cgroup; a look at every process of the machine is spared.
+        """Whether nothing can be left, so the process table need not be read; an empty cgroup is removed.
 
-        What is left of a tree is in its cgroup; if it found a way out, it has become our child.
+        A survivor is still in the cgroup or, if it found a way out, has become our child.
         """
         return self.cgroup is not None and cgroup.remove_empty(self.cgroup) and subreaper.adopted_none()
 
@@ -244,5 +244,5 @@ def _carries(variables: bytes | None, mark: str) -> bool:
 
 
 def _says_nothing(variables: bytes | None) -> bool:
-    """Whether the environment was emptied, or written over with a title, as servers do."""
+    """Whether the environment was emptied, or overwritten with a title, as servers do."""
     return variables is not None and b"PATH=" not in variables

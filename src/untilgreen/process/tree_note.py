@@ -1,7 +1,7 @@
 """Notes about running process trees, for the next driver to clean up after a crash.
 
-A file has a line for each tree that has begun and one for each that has ended, and is removed with the last
-of them. Trees that run side by side share a file: to make and remove one takes longer than to start a tree.
+A file has a line for each tree that has begun and one for each that has ended, and is removed when all have.
+Trees that run side by side share a file: creating and removing one takes longer than starting a tree.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Notes(Struct, kw_only=True):
     """Whether something of a tree could not be ended, so that the file stays."""
 
     def add(self, line: Trace | _Ending) -> None:
-        # The line end comes first: what a driver wrote last before it died may lack one.
+        # The newline comes first: the last line of a driver that died may lack one.
         data = b"\n" + msgspec.json.encode(line)
         if os.write(self.handle, data) < len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -60,7 +60,7 @@ def write_note(path: Path, trace: Trace) -> None:
 
 
 def read_notes(path: Path) -> list[Trace]:
-    """The trees whose end nobody has noted; none if the file is missing or unreadable."""
+    """The trees noted as begun but not as ended; none if the file is missing or unreadable."""
     found: dict[str, Trace] = {}
     try:
         lines = path.read_bytes().split(b"\n")
@@ -87,7 +87,7 @@ def forget(path: Path, mark: str, *, survived: bool = False) -> None:
     notes.running.discard(mark)
     notes.left |= survived
     if not survived and (notes.running or notes.left):
-        with suppress(OSError):  # on a full disk the next driver looks for it once more
+        with suppress(OSError):  # on a full disk, the next driver just looks for the tree again
             notes.add(_Ending(ended=mark))
     if not notes.running:
         _close(path, remove=not notes.left)

@@ -3,8 +3,8 @@
 Everything is read-only except what the sandbox names. The home directory, the directories for temporary
 files and those where services keep their sockets are empty. There are no capabilities and no other processes.
 
-What lies below a place that agents can write is mounted by descriptor, so that no link can come in between;
-and each directory on the way to it is its own mount, which nobody inside can move away.
+Anything below a directory that agents can write is mounted by descriptor, so that no link can be slipped in;
+and each directory on the way to it is a mount too, so that nobody inside can move it away.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PROGRAM = "bwrap"
 INSTALL = "apt install bubblewrap"
 TMP = Path("/tmp")
 EMPTY_BYTES = 4_000_000_000
-"""What each empty directory may hold where the spec does not say."""
+"""How much each empty directory may hold, unless the spec sets a limit."""
 LET_IN = (
     *(
         "PATH",
@@ -78,7 +78,7 @@ LET_IN = (
     *("JAVA_HOME", "MAVEN_OPTS", "GEM_HOME", "GEM_PATH", "RBENV_*", "ASDF_*", "MISE_*", "DOTNET_ROOT"),
     *("IS_SANDBOX", "UNTILGREEN_TREE", "UNTILGREEN_INSIDE"),
 )
-"""Variables passed into every sandbox: what programs need to be found and to print, and no keys."""
+"""Variables passed into every sandbox: what programs need to be found and to print, but no keys."""
 TOOLS = (
     *(".local/bin", ".local/lib", ".local/share/uv", ".local/share/pipx", ".local/share/mise", "bin"),
     *(".local/share/claude", ".local/share/fnm", ".local/share/pnpm", ".nvm", ".volta", ".fnm", ".bun/bin"),
@@ -96,9 +96,9 @@ TOOLS = (
     *("miniconda3", "anaconda3", "miniforge3", ".dotnet", ".opam", ".ghcup", ".juliaup", ".elan"),
     *(".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"),
 )
-"""What every sandbox can read of the home directory, if present: programs, and who commits."""
+"""What every sandbox can read in the home directory, if present: programs, and the settings of git."""
 _SERVICES = ("/run", "/var/run", "/var/lib/docker", "/var/lib/incus", "/var/lib/lxd", "/var/snap/lxd")
-"""A service reached through its socket works outside the sandbox; connecting needs no write access."""
+"""Hidden, since a service works outside the sandbox, and connecting to its socket needs no write access."""
 _OF_RUN = ("/run/current-system", "/run/wrappers", "/run/booted-system")
 _SIBLINGS = ("lib", "lib64", "libexec", "include", "pyvenv.cfg")
 _NOBODY = "65534"
@@ -106,7 +106,7 @@ _NOTHING = Path(os.devnull)
 
 
 def inherited(environ: Mapping[str, str], sandbox: Sandbox) -> dict[str, str]:
-    """Those of our variables that are passed on."""
+    """The variables of ours that a sandbox passes on."""
     patterns = (*LET_IN, *sandbox.env)
     found = {name: value for name, value in environ.items() if _matches(name, patterns)}
     return {**found, "TMPDIR": str(TMP)}
@@ -133,7 +133,7 @@ def enclosed(
 ) -> CommandLine:
     """The command line that runs a command in the sandbox; `env` is its environment.
 
-    `room` is where a room takes the place of the workspace: a copy, so nothing deep in it is pinned.
+    `room` is the path where a room replaces the workspace; it is a copy, so mounts deep in it are left out.
     """
     program = find_bwrap(sandbox)
     mounts = [each for each in _layered(sandbox, argv[0], cwd, env) if not _deep_in(each, room)]
@@ -194,7 +194,7 @@ def _lies_in(path: str, place: str) -> bool:
 
 
 def find_bwrap(sandbox: Sandbox) -> str:
-    """Where bubblewrap is installed; if it is missing, nothing is started."""
+    """The path of bubblewrap; raises if it is missing, so that nothing starts without it."""
     if sys.platform != "linux":
         raise AgentUnavailable(
             "The sandbox 'bwrap' works on Linux only. Run untilgreen in a Linux virtual machine or container."
@@ -212,7 +212,7 @@ def homes() -> list[Path]:
     """The home directories that HOME and the user database name; `/` does not count."""
     import pwd  # noqa: PLC0415 - not there on Windows
 
-    named = [os.path.expanduser("~")]  # noqa: PTH111 - a home that is not there is no error here
+    named = [os.path.expanduser("~")]  # noqa: PTH111 - a missing home is no error here
     with suppress(KeyError):
         named.append(pwd.getpwuid(os.getuid()).pw_dir)
     real = dict.fromkeys(Path(os.path.realpath(each)) for each in named if each.startswith("/"))
@@ -233,7 +233,7 @@ def _layered(sandbox: Sandbox, program: str, cwd: Path, env: Mapping[str, str]) 
 
 
 def between(path: Path, places: Mapping[Path, Mount]) -> Sequence[Path]:
-    """Directories from a writable place down to a mount in it; one that is a mount can't be moved inside."""
+    """The directories between a writable place and a mount in it; as mounts too, none can be moved away."""
     around = next((each for each in path.parents if each in places), None)
     if around is None or places[around].way != "write" or not os.path.lexists(path):
         return ()
@@ -241,7 +241,7 @@ def between(path: Path, places: Mapping[Path, Mount]) -> Sequence[Path]:
 
 
 def _usual() -> Iterator[Mount]:
-    """What every sandbox hides, and what of that it still shows."""
+    """What every sandbox hides, and the exceptions that it still shows."""
     for place in dict.fromkeys(os.path.realpath(each) for each in (TMP, "/var/tmp", *_SERVICES)):
         if os.path.isdir(place):  # noqa: PTH112 - a string as it comes
             yield Mount(path=Path(place), way="empty")
@@ -259,9 +259,9 @@ def _usual() -> Iterator[Mount]:
 
 
 def _programs(program: str, cwd: Path, env: Mapping[str, str], writable: Sequence[Path]) -> Iterator[Path]:
-    """Where programs on the PATH are, with the directories beside them that belong to them.
+    """The directories on the PATH, and those beside them that their programs need.
 
-    What lies in the workspace is visible there anyway, and a link in it may be one that an agent made.
+    Places that agents can write are left out: they are visible anyway, and a link there may be an agent's.
     """
     folders = [Path(each) for each in env.get("PATH", os.defpath).split(os.pathsep) if each.startswith("/")]
     folders += [Path(sys.prefix, "bin"), Path(sys.base_prefix, "bin")]
@@ -316,7 +316,7 @@ def _mounted(
 
 @cache
 def _by_descriptor(program: str) -> bool:
-    """Whether this bubblewrap can mount by descriptor; those of before August 2024 can't."""
+    """Whether this bubblewrap can mount by descriptor; versions from before August 2024 can't."""
     try:
         return b"--ro-bind-fd" in Path(program).read_bytes()
     except OSError:
@@ -324,7 +324,7 @@ def _by_descriptor(program: str) -> bool:
 
 
 def reachable(sandbox: Sandbox) -> list[Path]:
-    """Places that agents of this run write, or wrote: a judge may only read what others have written."""
+    """Places where agents of this run may have written, read-only ones too: a judge only reads their work."""
     return [mount.path for mount in sandbox.mounts if mount.way != "empty" and mount.source is None]
 
 
@@ -333,7 +333,7 @@ def _kernel() -> tuple[str, ...]:
 
 
 def _masked_sockets(mounts: Sequence[Mount]) -> Iterator[str]:
-    """Sockets that services listen on and that the sandbox would show."""
+    """The options that hide sockets of services, where the sandbox would show them."""
     ways = {mount.path: mount.way for mount in mounts}
     for path in listening_sockets():
         way = next((ways[each] for each in (path, *path.parents) if each in ways), "read")

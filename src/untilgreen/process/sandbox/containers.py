@@ -1,8 +1,8 @@
 """Builds the command line that runs a command in a container of Docker or Podman.
 
-The container shows its image, read-only, and of this machine only what the sandbox names: the workspace at
-its own path, and the other mounts. Variables are passed by name, so that no value is on a command line. The
-program comes from the image.
+The container shows its image, read-only, and of this machine only what the sandbox names: the workspace, at
+the same path as here, and the other mounts. Variables are passed by name, so that no value appears on a
+command line. The program comes from the image.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ LET_IN = (
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
     *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "UNTILGREEN_TREE", "UNTILGREEN_INSIDE"),
 )
-"""Variables passed into every container; where programs are is said by its image."""
+"""Variables passed into every container; its image sets those that say where programs are."""
 OF_THE_IMAGE = frozenset({"PATH", "PWD", "SHELL", "TMPDIR"})
 EMPTY = ("/tmp", "/var/tmp", "/run")
 
 
 def find_engine(sandbox: Sandbox) -> str:
-    """Where the program of the engine is; if it is missing, nothing is started."""
+    """The path of the engine's program; raises if it is missing, so that nothing starts without it."""
     places = [mount.path for mount in sandbox.mounts if mount.way == "write"]
     found = shutil.which(sandbox.engine, path=path_outside(os.environ.get("PATH", os.defpath), places))
     if found is None:
@@ -50,14 +50,14 @@ def find_engine(sandbox: Sandbox) -> str:
 def contained(
     argv: Sequence[str], sandbox: Sandbox, cwd: Path, given: Mapping[str, str], name: str
 ) -> CommandLine:
-    """The command line that runs a command in a new container of this name, with these variables besides."""
+    """The command line that runs a command in a new container of this name; `given` adds variables."""
     engine, mounts = find_engine(sandbox), _layered(sandbox)
     binds = [each for each in mounts if each.way != "empty"]
     empties = [each for each in mounts if each.way == "empty"]
     size = sandbox.disk or EMPTY_BYTES
     program, *rest = argv
     if Path(program).is_absolute() and not inside_any(Path(program), [each.path for each in binds]):
-        program = Path(program).name  # where the image has it
+        program = Path(program).name  # wherever the image has it
     return CommandLine(
         words=[
             *(engine, "run", "--rm", "--interactive", "--pull", "never", "--name", name),
@@ -90,7 +90,7 @@ def _limits(sandbox: Sandbox) -> Iterator[str]:
 
 
 def _layered(sandbox: Sandbox) -> list[Mount]:
-    """What is shown, outer mounts before inner ones; an empty place counts where something would be seen."""
+    """All mounts, outer before inner; an empty one counts only where something would show otherwise."""
     places = {mount.path: mount for mount in sandbox.mounts if mount.way == "empty" or _is_there(mount)}
     shown = [path for path, mount in places.items() if mount.way != "empty"]
     places = {
@@ -99,7 +99,7 @@ def _layered(sandbox: Sandbox) -> list[Mount]:
     for path in list(places):
         for way in between(path, places):
             places.setdefault(way, Mount(path=way, way="write"))
-    home = os.path.expanduser("~")  # noqa: PTH111 - a home that is not there is no error here
+    home = os.path.expanduser("~")  # noqa: PTH111 - a missing home is no error here
     empty = [Path(place) for place in (*EMPTY, home) if place.startswith("/") and len(Path(place).parts) > 1]
     return sorted(
         ({path: Mount(path=path, way="empty") for path in empty} | places).values(),

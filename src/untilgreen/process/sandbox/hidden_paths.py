@@ -13,7 +13,7 @@ from untilgreen.errors import AgentUnavailable
 
 _MOST_LINKS = 40
 _OF_ROOT = {"/": 1, "/etc": 6, "/home": 1, "/opt": 2, "/srv": 2, "/var": 3, "/mnt": 1, "/media": 2}
-"""Where files are that only root may read, and how deep to look for them."""
+"""Where to search for files that only root may read, and how deep."""
 _PROC = "/proc"
 _SOCKETS, _PATH_FIELD = Path("/proc/net/unix"), 7
 
@@ -45,7 +45,7 @@ def resolved(path: Path, writable: Iterable[Path]) -> Path:
 
 
 def opened(real: Path) -> int:
-    """A descriptor of what lies at a path that `resolved` returned; a link that came since is refused."""
+    """A descriptor of a path that `resolved` returned; refused if part of it has become a link since."""
     look = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open("/", look)
     try:
@@ -66,7 +66,7 @@ def opened(real: Path) -> int:
 
 @cache
 def kernel_settings() -> tuple[str, ...]:
-    """What in /proc is about the whole machine; to be shown read-only to a driver that is root.
+    """The entries of /proc about the whole machine, to be mounted read-only if the driver is root.
 
     Inside a user namespace made by root, files that belong to root can still be written.
     """
@@ -128,5 +128,5 @@ def _is_socket(path: str) -> bool:
 
 
 def inside_any(path: Path, places: Sequence[Path]) -> bool:
-    """Whether a path is one of these places, or below one, as it is written."""
+    """Whether a path is one of these places or below one, going by the text of the paths alone."""
     return any(place == path or place in path.parents for place in places)

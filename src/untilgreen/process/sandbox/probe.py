@@ -14,7 +14,7 @@ from untilgreen.process.sandbox.containers import find_engine
 PATIENCE_SECONDS = 20.0
 SHUT = Sandbox(network=False)
 NESTED = (PROGRAM, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--dev", "/dev", "true")
-"""A sandbox in the sandbox, as some agents make one for the commands they run."""
+"""A sandbox within the sandbox, as some agents make for the commands they run."""
 _SWITCHES = (
     ("kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
     ("kernel/unprivileged_userns_clone", "0", "1"),
@@ -43,7 +43,7 @@ async def _require_container(sandbox: Sandbox, cwd: Path) -> None:
 
 
 async def problem(argv: Sequence[str], sandbox: Sandbox = SHUT, cwd: Path = Path("/")) -> str:
-    """What bubblewrap says if it fails; empty if it works."""
+    """The last line of errors if a command fails in the sandbox; empty if it works."""
     ran = await run(argv, cwd=cwd, sandbox=sandbox, seconds=PATIENCE_SECONDS, fence=False)
     if ran.ok:
         return ""
@@ -52,7 +52,7 @@ async def problem(argv: Sequence[str], sandbox: Sandbox = SHUT, cwd: Path = Path
 
 
 def how_to_enable() -> str:
-    """The command that permits sandboxes, as far as the system says what forbids them."""
+    """How to permit sandboxes: the exact command, if a kernel setting turns out to forbid them."""
     for name, no, yes in _SWITCHES:
         try:
             said = Path("/proc/sys", name).read_text(encoding="ascii").strip()

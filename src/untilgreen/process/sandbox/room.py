@@ -13,12 +13,12 @@ _ENTRY = Path(__file__).with_name("room_entry.py")
 
 
 def hide_below(folder: Path) -> None:
-    """A directory of a room that shows nothing of the one it lies over."""
+    """Let nothing of the directory below show through this directory of a room."""
     os.setxattr(folder, "user.overlay.opaque", b"y")
 
 
 def entered(argv: Sequence[str], view: RoomView, cwd: Path) -> list[str]:
-    """Run a command in a room; the room is made as the command starts, and is gone with it."""
+    """The command line that runs a command in a room, which is set up as it starts and is gone with it."""
     overlays = [part for each in view.overlays for part in (each.path, each.upper, each.work)]
     counts = (len(view.overlays), len(view.hidden))
     asked = (cwd, view.at, view.stash, *counts, *overlays, *view.hidden)

@@ -3,8 +3,8 @@
 It makes a mount namespace, lays the room over the workspace at the workspace's path, and becomes the
 command. Unless it is root, it has no rights left by then to undo any of it.
 
-It starts before every command in a room, so it loads next to nothing: json, shutil and typing would take
-longer than all that it does.
+It runs before every command in a room, so it imports next to nothing: importing json, shutil and typing
+would take longer than everything it does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def main(cwd: str, at: str, stash: str, overlays: str, hidden: str, *words: str) -> None:
     """Enter the room, and become the command.
 
-    `words` are three for each of the overlays, one for each hidden path, and those of the command.
+    `words` holds three words for each overlay, one for each hidden path, then the command.
     """
     covers, hides = 3 * int(overlays), int(hidden)
     room, command = words[:covers], words[covers + hides :]
@@ -42,7 +42,7 @@ def main(cwd: str, at: str, stash: str, overlays: str, hidden: str, *words: str)
 def _enter(at: str, stash: str, overlays: list[tuple[str, ...]]) -> None:
     _leave_the_old_namespace()
     _mount("none", "/", "", RECURSIVE | PRIVATE)
-    # What is below has no other name once the room is mounted there.
+    # Once the room is mounted over it, the workspace can be reached only through the stash.
     _mount(at, stash, "", BIND | RECURSIVE)
     for place, upper, work in overlays:
         below = stash + place[len(at) :] if place == at or place.startswith(f"{at}/") else place
@@ -52,7 +52,7 @@ def _enter(at: str, stash: str, overlays: list[tuple[str, ...]]) -> None:
 
 
 def _leave_the_old_namespace() -> None:
-    """Root needs no user namespace, in which the files of others would be nobody's."""
+    """Root needs no user namespace, in which other users' files would belong to nobody."""
     user, group = os.geteuid(), os.getegid()
     if user == 0 and _libc.unshare(NEW_NAMESPACE) == 0:
         return
@@ -62,7 +62,7 @@ def _leave_the_old_namespace() -> None:
         ("uid_map", f"{user} {user} 1"),
         ("gid_map", f"{group} {group} 1"),
     ):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123 - starts in every gate
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123 - runs in every gate
             file.write(text)
 
 

@@ -18,11 +18,11 @@ _TEST = (
     "echo changed > kept/below && rm -r kept"
 )
 _known: dict[int, bool] = {}
-"""By file system: what works in one directory works in all others."""
+"""By file system: what works in one of its directories works in all."""
 
 
 async def rooms_work(scratch: Path) -> bool:
-    """Whether commands can see a room whose files are below this directory; tested once, with a real one."""
+    """Whether commands can see a room kept in this directory; tried with a real one, once per file system."""
     if sys.platform != "linux":
         return False
     device = await to_thread.run_sync(_device, scratch)
