@@ -35,6 +35,15 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(scope="module")
+def shown_place() -> Iterator[Path]:
+    """A folder that no sandbox hides; removed last, since sandboxes of other tests mask sockets in it."""
+    place = Path("/opt", f"untilgreen-{os.getpid()}")
+    place.mkdir()
+    yield place
+    shutil.rmtree(place)
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
@@ -462,6 +471,24 @@ async def test_a_driver_that_is_root_shows_no_file_that_others_may_not_read(home
     assert "root:" not in ran.stdout
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root's own files are at stake")
+async def test_files_that_only_root_may_read_may_come_and_go_during_a_run(
+    shown_place: Path, home: Path, work: Path
+) -> None:
+    secret = shown_place / "secret"
+    read = f"cat {secret}; echo done"
+    await inside("true", work, sandbox(work))
+    secret.write_text("the key\n")
+    secret.chmod(0o600)
+    hidden = await inside(read, work, sandbox(work))
+    secret.unlink()
+    gone = await inside(read, work, sandbox(work))
+
+    assert "the key" not in hidden.stdout
+    assert hidden.stdout.endswith("done\n")
+    assert gone.stdout.endswith("done\n")
+
+
 def test_files_that_others_may_not_read_are_looked_for_to_a_depth(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -473,7 +500,7 @@ def test_files_that_others_may_not_read_are_looked_for_to_a_depth(
         (folder / "secret").touch(mode=0o600)
     monkeypatch.setattr(hidden_paths, "_OF_ROOT", {str(tmp_path): 2})
 
-    found = dict(hidden_paths.private_to_root.__wrapped__())
+    found = dict(hidden_paths.private_to_root())
     assert found == {str(tmp_path / "secret"): False, str(tmp_path / "a" / "secret"): False}
 
 
@@ -523,23 +550,20 @@ def made(place: Path) -> Path:
 @pytest.mark.skipif(os.getuid() != 0, reason="needs a place that is not hidden anyway")
 @pytest.mark.parametrize("network", [True, False])
 async def test_sockets_that_services_listen_at_can_not_be_reached(
-    network: bool, home: Path, work: Path
+    network: bool, shown_place: Path, home: Path, work: Path
 ) -> None:
-    place = made(Path("/opt" if os.getuid() == 0 else "/var/lib", f"untilgreen-{os.getpid()}"))
-    try:
-        with closing(socket.socket(socket.AF_UNIX)) as service:
-            service.bind(str(place / "s"))
-            service.listen()
-            script = f"import socket; socket.socket(socket.AF_UNIX).connect('{place}/s'); print('reached')"
-            ran = await run(
-                [sys.executable, "-c", script],
-                cwd=work,
-                sandbox=sandbox(work, network=network),
-                merge=True,
-                seconds=60,
-            )
-    finally:
-        shutil.rmtree(place)
+    address = shown_place / f"s-{network}"
+    with closing(socket.socket(socket.AF_UNIX)) as service:
+        service.bind(str(address))
+        service.listen()
+        script = f"import socket; socket.socket(socket.AF_UNIX).connect('{address}'); print('reached')"
+        ran = await run(
+            [sys.executable, "-c", script],
+            cwd=work,
+            sandbox=sandbox(work, network=network),
+            merge=True,
+            seconds=60,
+        )
 
     assert "reached" not in ran.stdout
     assert "Error" in ran.stdout

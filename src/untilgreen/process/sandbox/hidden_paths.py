@@ -82,9 +82,11 @@ def kernel_settings() -> tuple[str, ...]:
     return tuple(found)
 
 
-@cache
 def private_to_root() -> tuple[tuple[str, bool], ...]:
-    """Files and directories that no ordinary user may read, and whether each is a directory."""
+    """Files and directories that no ordinary user may read, and whether each is a directory.
+
+    Searched for each sandbox, since files like rotated logs come and go while a run goes on all night.
+    """
     return tuple(found for top, depth in _OF_ROOT.items() for found in _unreadable(top, depth))
 
 
