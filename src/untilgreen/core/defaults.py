@@ -1,4 +1,4 @@
-"""What a run gets when its spec does not set it, and what a strategy brings along."""
+"""Defaults for what a spec leaves out, and the parts that a strategy brings along."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def default_detectors() -> tuple[Detector, ...]:
 
 
 def tuned(detectors: Sequence[Detector], strategy: object) -> tuple[Detector, ...]:
-    """Ralph hands its similarity and window to the run's `similar` detector."""
+    """The detectors, with `similar` tuned to ralph's similarity and window."""
     if not isinstance(strategy, Ralph):
         return tuple(detectors)
     mine = Similar(similarity=strategy.similarity, window=strategy.window)
@@ -32,7 +32,7 @@ def tuned(detectors: Sequence[Detector], strategy: object) -> tuple[Detector, ..
 
 
 def promise_of(strategy: object, text: str | None) -> Promise | None:
-    """The promise of the spec, or the strategy's own; ralph always has one."""
+    """The spec's promise; without one, ralph has its own and other strategies have none."""
     if isinstance(strategy, Ralph):
         promise = Promise(text=text or strategy.promise, min=strategy.min, tokens=strategy.tokens)
     elif text is None:

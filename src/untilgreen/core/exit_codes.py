@@ -1,4 +1,4 @@
-"""Outcomes and open ends as the exit code of the process that drove the run."""
+"""The exit code for each outcome, and for each way a run can stay open."""
 
 from __future__ import annotations
 

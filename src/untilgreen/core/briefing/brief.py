@@ -53,11 +53,11 @@ class Brief(Struct, frozen=True, kw_only=True, omit_defaults=True):
     lap: int
     text: str
     session: str | None = None
-    """The conversation to continue, where the run keeps one."""
+    """The conversation to continue, if the run keeps one."""
     budget: float | None = None
-    """Dollars that are left, for agents that take a ceiling."""
+    """Dollars that are left, for agents that accept a budget."""
     commands: tuple[str, ...] = ()
-    """What the gates run, so that the agent may be allowed to run it too."""
+    """The gates' commands, so that the agent can be allowed to run them too."""
     permissions: Permissions = "gates"
     counted: Usage = Usage()
     """What the conversation had used when its last turn ended, for agents that report totals."""
@@ -87,7 +87,7 @@ def _joined(sections: Iterable[str]) -> str:
 
 
 def _in_session(state: RunState, number: int) -> str:
-    """A live conversation knows what it did; it gets the status, in the words of the template."""
+    """The brief for a live conversation, which knows what it did: the status, in the template's words."""
     last, promise, most = state.last, state.plan.promise, state.plan.most_laps
     failing = (_still_failing(state, last), _last_turn(state, last)) if last else ()
     values = {

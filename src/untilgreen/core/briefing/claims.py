@@ -11,13 +11,13 @@ from untilgreen.core.values.model import Promise
 from untilgreen.regex import regex
 
 TOKENS = frozenset({"TASK_COMPLETE", "TASK_COMPLETED", "DONE", "[COMPLETE]", "[TASK COMPLETE]", "[DONE]"})
-"""Bare words that count as a whole last line, where a strategy asks for them."""
+"""Words that count as a claim when they are the whole last line, if a strategy asks for that."""
 
 _FENCE = regex(r"\s*(?:(?:[-*+>]|\d+[.)])\s+)*(```+(?=[^`]*$)|~~~+)(.*)")
 _TAG = regex(r"</?promise>", re.IGNORECASE)
 _NEIGHBORS = 2
 _NEAR = 2_000
-"""Characters; an answer may be one line with a tag after the other."""
+"""How many characters of a line to read around a tag; an answer may be one line full of tags."""
 _QUOTES = ('"', "'", "`", "\u201c", "\u2018", "\u00ab", "\u201e")
 _NEGATION = regex(
     r"\b(?:not|never|no|nor|cannot|without|before|until|unless|if|when)\b|n['’]t\b", re.IGNORECASE
@@ -25,7 +25,7 @@ _NEGATION = regex(
 
 
 def tag(promise: Promise) -> str:
-    """The promise as the agent is to write it."""
+    """The promise as the agent should write it."""
     return f"<promise>{promise.text}</promise>"
 
 
@@ -67,7 +67,7 @@ def _is_meant(tag: _Tag, told: str) -> bool:
 
 
 def _echoes(tag: _Tag, told: str) -> bool:
-    """A tag among other words that the brief has too."""
+    """Whether the brief has the tag among the same words."""
     before, after = _words(tag.before).split(), _words(tag.after).split()
     return " ".join((*before[-_NEIGHBORS:], tag.words, *after[:_NEIGHBORS])) in told
 

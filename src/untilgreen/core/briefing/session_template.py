@@ -48,7 +48,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def with_head(template: str) -> str:
-    """Add our first line to a template of the user's own that lacks it."""
+    """Add our first line to a user's template that lacks it."""
     return template if template.startswith(MARK) else f"{HEAD}\n\n{template}"
 
 

@@ -24,7 +24,7 @@ _SHOWN = 3
 _LONGEST_LINE = 80
 _MOVE = "the same answer and output"
 _LOOK_BACK = 3
-"""How many times the longest cycle is looked at, so that laps without evidence can be skipped."""
+"""How many times the longest pattern to look back over, because laps without evidence are skipped."""
 
 Laps = Sequence[Lap]
 Like = Callable[[Lap, Lap], bool]
@@ -33,7 +33,7 @@ Like = Callable[[Lap, Lap], bool]
 class Cycle(Struct, frozen=True, kw_only=True):
     """The last laps repeat, and nothing improved in between.
 
-    The same must occur `repeats` times, in a period of up to `longest_period` laps. Failures are the same
+    The pattern must occur `repeats` times, in a period of up to `longest_period` laps. Failures are the same
     if at least the share `overlap` of them is; twice as many may differ if one lap has all failures of the
     other. Outputs without findings have to be `alike`, and need one more repetition. A run whose score is at
     least `near` gets one more lap.
@@ -100,7 +100,7 @@ class Cycle(Struct, frozen=True, kw_only=True):
             return None
         told = [lap for lap in laps if comparable(lap)]
         improved = any(lap.improved for lap in told[1:])
-        if len(told) == len(laps):  # no lap was silent, so the ordinary rule has its say
+        if len(told) == len(laps):  # no lap was silent, so the ordinary rule decides
             return None
         if improved or not all(self._alike(lap, laps[-1]) for lap in told):
             return None
@@ -113,7 +113,7 @@ class Cycle(Struct, frozen=True, kw_only=True):
         return self._alike_again(one, other) and comparable(one) and comparable(other)
 
     def _alike_again(self, one: Lap, other: Lap) -> bool:
-        """Once more often than failures, so shorter outputs are evidence, too."""
+        """Has to repeat once more than failures do, so shorter outputs are evidence, too."""
         alike = same(one, other, self.overlap) or likeness(one, other) >= self.alike
         return alike and comparable(one, SHORT) and comparable(other, SHORT)
 
@@ -124,7 +124,7 @@ def tree(lap: Lap) -> Hashable:
 
 
 def action_and_output(lap: Lap) -> Hashable:
-    """What the agent said and what the gates answered, without numbers, times, paths and ids."""
+    """What the agent said and what the gates found, without numbers, times, paths and ids."""
     answers = tuple(sorted((name, verdict.digest) for name, verdict in lap.verdicts.items()))
     return (lap.reply.digest, answers) if lap.reply.digest and answers else None
 

@@ -1,9 +1,9 @@
-"""Saying the same again while nothing moves, or where nothing but the reply can tell.
+"""Saying the same again while nothing moves, or in a run where only the reply can tell.
 
 Two measures say how much of two replies is the same, from 0 to 1. `chunks` compares runs of about four words,
 so that a changed word costs its chunk: order matters, and a long text is cheap. `jaccard` compares the sets
 of words without articles, as |both| / |either|: order does not matter, and short replies count as well.
-With either, punctuation and operators have to be as much alike: `{} +` and `{} \\;` are different commands.
+With either, punctuation and operators have to be just as alike: `{} +` and `{} \\;` are different commands.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Similar(Struct, frozen=True, kw_only=True):
         return None
 
     def _alike(self, laps: Sequence[Lap], comparable: Callable[[Lap, Lap], bool]) -> float:
-        """The least that any two replies in a row have in common; 0 if that is not enough."""
+        """How alike the least similar two replies in a row are; 0 if that is not enough."""
         if any(lap.failed for lap in laps) or any(lap.improved for lap in laps[1:]):
             return 0.0
         pairs = list(pairwise(laps))

@@ -46,7 +46,7 @@ class Stall(Struct, frozen=True, kw_only=True):
 def _best_before(laps: Sequence[Lap], last: Lap) -> int:
     """The number of the last lap that was better than all before it, 0 if none was.
 
-    It is at least as many laps back as were counted since; laps that were not counted are skipped.
+    It is at least `since_best` laps back, or further if some laps in between were not counted.
     """
     place = len(laps) - 1 - last.since_best
     while place >= 0 and laps[place].since_best:

@@ -19,9 +19,9 @@ FEWEST_RUNS = 20
 FIRST_STOP = 3
 """The earliest lap after which a run can end: after two laps there is only one pair to compare."""
 _PARTS = 5
-"""Each fifth of the runs is judged by numbers from the others, so that no run is judged by its own data."""
+"""Each fifth of the runs is judged by numbers fitted to the others, never by its own data."""
 _STANDARD_ERRORS = 1.0
-"""Standard errors by which a replay has to beat `hybrid`'s, so that luck is rarely enough."""
+"""Standard errors by which the estimate has to beat `hybrid`, so that luck is rarely enough."""
 _Z = 1.959964
 
 

@@ -47,7 +47,7 @@ class Lesson(NamedTuple):
 
 
 def course_of(state: RunState, hybrid: Strategy, *, green: bool) -> Course:
-    """The course of a run that is over, or was cut here."""
+    """The course of a run that is over, or that is cut off at this state."""
     laps = state.laps
     return Course(
         seen=tuple(features(laps[:number]) for number in range(1, len(laps) + 1)),
@@ -66,7 +66,7 @@ def lessons(prior: Prior, courses: Sequence[Course]) -> Iterator[Lesson]:
 
 
 def end_with(strategy: Strategy, state: RunState) -> int:
-    """The lap after which a strategy ends a run in which no detector speaks, at most the last."""
+    """The lap after which a strategy would end this run without any signals, at most the last."""
     for number in range(1, len(state.laps)):
         if isinstance(strategy.decide(replace(state, laps=state.laps[:number]), ()), Finish):
             return number

@@ -51,7 +51,7 @@ class OwnEstimate(Struct, frozen=True, kw_only=True):
 
 
 class Chance(Struct, frozen=True, kw_only=True):
-    """That the next lap is green."""
+    """The chance that the next lap is green."""
 
     mean: float
     best: float

@@ -30,7 +30,7 @@ class Features(Struct, frozen=True, kw_only=True):
     outcome: float = 0.0
     """The same for its outcome."""
     distinct: float = 1.0
-    """Different outcomes, of all laps."""
+    """The number of different outcomes, divided by the number of laps."""
 
     @property
     def vector(self) -> tuple[float, float, float, float]:
@@ -71,7 +71,7 @@ def _outcomes_alike(one: Lap, other: Lap) -> float:
 
 
 def _alike(one: Verdict, other: Verdict | None, shared: float) -> float:
-    """By findings where both have some, by their words where neither has."""
+    """By findings if both have some, by their words if neither has."""
     if other is None or bool(one.findings) != bool(other.findings):
         return 0.0
     if one.findings:

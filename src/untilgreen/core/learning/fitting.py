@@ -16,7 +16,7 @@ _SETTLED = 1e-8
 
 
 def fit(prior: Prior, told: Sequence[Lesson]) -> OwnEstimate:
-    """The most likely intercept and slope, and how sure they are."""
+    """The most likely intercept and slope, and how certain they are."""
     intercept, slope = 0.0, 1.0
     best = _loss(prior, told, intercept, slope)
     steps = _MOST_STEPS
@@ -80,7 +80,7 @@ def _curvature(prior: Prior, told: Sequence[Lesson], intercept: float, slope: fl
 
 
 def _loss(prior: Prior, told: Sequence[Lesson], intercept: float, slope: float) -> float:
-    """The loss: minus the log-likelihood of these numbers."""
+    """The loss: the negative log-likelihood, plus the distance from the prior."""
     far = (intercept / prior.intercept_sd) ** 2 + ((slope - 1) / prior.slope_sd) ** 2
     return far / 2 + sum(
         weight * _softplus(-logit if green else logit)

@@ -42,7 +42,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 def decide(state: RunState, policy: Policy, at: float) -> Event:
-    """One event that says what follows; asking twice gives the same one.
+    """The event that says what follows; the same arguments always give the same event.
 
     The lap is measured here to decide, and again in the fold, because only the journal determines the state.
     """
@@ -169,7 +169,7 @@ def _ask_the_strategy(state: RunState, policy: Policy, signals: tuple[Signal, ..
         if decision.outcome is Outcome.STUCK:
             most = most_laps(policy.strategy)
             used_up = most is not None and len(state.laps) >= most and not state.added
-            if most is not None and used_up:  # a remedy would need a lap that is not there
+            if most is not None and used_up:  # a remedy would need one more lap
                 reason = f"{all_used(most, 'lap')}; {decision.reason}"
                 return _settled(state, policy, replace(decision, reason=reason))
             tried = remedies.instead_of_ending(state, decision, signals)
@@ -231,7 +231,7 @@ def _unclaimed(state: RunState) -> bool:
 
 
 def _settled(state: RunState, policy: Policy, finish: Finish) -> Finish:
-    """Before `exhausted` or `stuck` becomes final: is what there is good enough?"""
+    """Check whether the result is good enough before `exhausted` or `stuck` becomes final."""
     if finish.outcome not in (Outcome.EXHAUSTED, Outcome.STUCK):
         return finish
     last = state.laps[-1] if state.laps else None
@@ -317,7 +317,7 @@ def _baseline(state: RunState) -> Decision:
 def _not_a_lap(state: RunState, policy: Policy, lap: Open, at: float) -> Event:
     """The agent could not work, for a reason that passes or that only a person can fix."""
     reply = lap.reply
-    assert reply is not None and reply.error is not None  # noqa: PT018 - decide looked
+    assert reply is not None and reply.error is not None  # noqa: PT018 - decide checked
     if spent := breached_apart_from_laps(state):
         return Decided(at=at, lap=lap.number - 1, decision=_exhausted(state, policy, spent, ()))
     if reply.error == "auth":

@@ -134,7 +134,7 @@ def _apply(state: RunState, event: Event) -> RunState:  # noqa: C901 - one case 
 
 
 def _tick(state: RunState, event: Event) -> RunState:
-    """Time only moves forward, and counts only while the run is driven and waits for nobody."""
+    """Time only moves forward, and counts only while the run is driven and not waiting for anybody."""
     now = max(state.now, event.at)
     passed = now - state.now
     if state.pause is not None and state.pause.cause is not None:
@@ -208,7 +208,7 @@ def _offered(state: RunState, lap: Open, event: BriefOffered) -> RunState:
 
 
 def _turn_ended(state: RunState, lap: Open, event: TurnEnded) -> RunState:
-    """What came back, and what it cost; failures and waits are counted in a row."""
+    """Record the reply and its cost, and count failures and waits in a row."""
     reply, limits = event.reply, state.plan.limits
     cost = reply.usage.cost
     tokens = reply.usage.tokens

@@ -27,7 +27,7 @@ from untilgreen.errors import nearest
 
 ALLOW, APPROVE, REJECT = "allow", "approve", "reject"
 _TAKE_A_NOTE = frozenset({APPROVE, REJECT, CONTINUE, DIFFERENT, REVIEW})
-"""Choices that need nothing else: words that come with them are for the agent."""
+"""Choices that take no argument: words after them are a note for the agent."""
 LONGEST_NOTE = 8_000
 MOST_ADDED = 1_000
 
@@ -51,7 +51,7 @@ class Pause(Arriving, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Resume(Arriving, frozen=True, kw_only=True, omit_defaults=True):
-    """End the pause, even one that waits for a time."""
+    """End the pause, even one with a set end."""
 
 
 class Steer(Arriving, frozen=True, kw_only=True, omit_defaults=True):
@@ -81,7 +81,7 @@ Arrival: TypeAlias = Stop | Cancel | Pause | Resume | Steer | AddLaps | Answer |
 
 
 def receive(state: RunState, arrival: Arrival) -> tuple[Event, ...]:
-    """The events that follow from an arrival; the caller has already asked `refusal`."""
+    """The events that follow from an arrival; the caller has already checked `refusal`."""
     at, by = max(state.now, arrival.at), arrival.by
     match arrival:
         case Stop(reason=reason):
@@ -103,7 +103,7 @@ def receive(state: RunState, arrival: Arrival) -> tuple[Event, ...]:
 
 
 def refusal(state: RunState, arrival: Arrival) -> str:
-    """Why an arrival can't be taken, as a sentence; empty when it can."""
+    """Why an arrival is refused, as a sentence; empty if it is accepted."""
     if state.outcome is not None:
         return f"Run {state.run} has ended: {state.outcome}."
     if state.ending is not None:

@@ -1,4 +1,4 @@
-"""What red gates mean for a lap: which of them stop the run, and what people are asked about them."""
+"""Which red gates stop a run, and what people are asked about them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def failed_with(state: RunState, last: Lap, on_fail: str) -> tuple[str, ...]:
 
 
 def unproved(state: RunState, last: Lap) -> tuple[str, ...]:
-    """All gates are green, but integrity could not decide; no agent can do anything about that."""
+    """The integrity gates that could not decide while all else is green; no agent can fix that."""
     red = [gate for gate in state.plan.gates if gate.required and _is_red(last, gate)]
     unsure = all(gate.kind == INTEGRITY_GATE and last.verdicts[gate.name].status == "error" for gate in red)
     return tuple(gate.name for gate in red) if unsure else ()
@@ -49,7 +49,7 @@ def red_before(state: RunState, last: Lap) -> dict[str, list[int]]:
 
 
 def gate_question(state: RunState, last: Lap, gates: tuple[str, ...]) -> Ask:
-    """About red gates after a lap."""
+    """The question about gates that are red after a lap."""
     said = [_ended(state.plan.gate(name), last.verdicts[name]) for name in gates]
     return Ask(
         question=f"Lap {last.number}, {several(last.count, 'finding')} in all: {'; '.join(said)}. Continue?",

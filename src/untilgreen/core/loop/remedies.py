@@ -42,7 +42,7 @@ def instead_of_ending(state: RunState, finish: Finish, signals: tuple[Signal, ..
 
 
 def next_rung(state: RunState) -> str | None:
-    """In the order of the spec; a rung that can't be used here is skipped."""
+    """The next untried rung in the order of the spec, except those that can't be used here."""
     for rung in state.plan.remedies:
         if rung in state.tried or (state.seat == "session" and rung not in IN_A_SESSION):
             continue
@@ -82,7 +82,7 @@ def hint(state: RunState, signals: tuple[Signal, ...]) -> str:
 
 
 def resolve(state: RunState, choice: str, finish: Finish, signals: tuple[Signal, ...]) -> Decision:
-    """What the answer to the question of a stuck run means."""
+    """The decision that follows from a person's answer about a stuck run."""
     by = f" by {state.answer.by}" if state.answer and state.answer.by else ""
     if choice in (DIFFERENT, REVIEW):
         return Continue(

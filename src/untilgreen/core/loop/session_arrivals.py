@@ -87,7 +87,7 @@ FromASession: TypeAlias = Stopped | TookOver | Left | Failed | Deleted | Go | Ta
 
 
 def receive(state: RunState, arrival: FromASession, at: float) -> tuple[Event, ...]:
-    """The events that follow; the caller has already asked `refusal`."""
+    """The events that follow; the caller has already checked `refusal`."""
     match arrival:
         case Stopped():
             return _stopped(state, arrival, at)
@@ -108,7 +108,7 @@ def receive(state: RunState, arrival: FromASession, at: float) -> tuple[Event, .
 
 
 def refusal(state: RunState, arrival: FromASession) -> str:
-    """Why it can't be taken, as a sentence; empty when it can."""
+    """Why it is refused, as a sentence; empty if it is accepted."""
     if isinstance(arrival, Go | Take):
         return ""
     if state.seat != "session" or state.session != arrival.session:
@@ -131,7 +131,7 @@ def refusal(state: RunState, arrival: FromASession) -> str:
 
 def _stopped(state: RunState, stop: Stopped, at: float) -> tuple[Event, ...]:
     lap = state.open
-    assert lap is not None  # refusal looked
+    assert lap is not None  # refusal checked
     if stop.busy:
         return (LetGo(at=at, lap=lap.number, reason=f"still running in the background: {stop.busy}"),)
     if stop.kept_going is False and not lap.own_turn:
@@ -142,7 +142,7 @@ def _stopped(state: RunState, stop: Stopped, at: float) -> tuple[Event, ...]:
 
 
 def _failed(state: RunState, failed: Failed, at: float) -> Event:
-    """Rate limits and networks pause a loop; so does an unknown error right after the brief was offered."""
+    """Rate limits and network errors pause a run, and so does an unknown error right after the brief."""
     soon = state.open is not None and at - state.open.started < SOON_SECONDS
     error: ErrorClass = "network" if soon and failed.error == "interrupted" else failed.error
     reply = Reply(error=error, detail=failed.detail, session=failed.session, retry_at=failed.retry_at)

@@ -17,13 +17,13 @@ from untilgreen.core.values.model import APPROVAL_GATE, INTEGRITY_GATE, GateSpec
 from untilgreen.core.values.state import HALTS, WAITS, Open, RunState
 
 _kind = attrgetter("kind")
-"""Quicker than a loop: each event of a run asks it of every gate."""
+"""Faster than a generator: `undecided` maps it over every gate at each event."""
 _LEAVES_THE_BEST = frozenset({Outcome.EXHAUSTED, Outcome.STUCK, Outcome.ACCEPTED})
 """After any other end the files stay as they are: green, or for a person to look at."""
 
 
 class TakeSnapshot(Struct, frozen=True, kw_only=True, tag=True):
-    """Keep what the workspace holds now."""
+    """Save the current content of the workspace."""
 
     lap: int
     phase: Phase
@@ -72,11 +72,11 @@ class Restore(Struct, frozen=True, kw_only=True, tag=True):
     snapshot: str
     why: str
     whole: bool = False
-    """Including what changed since the last snapshot: it can't be told from the interrupted turn's work."""
+    """Also undo changes since the last snapshot: they can't be told from the interrupted turn's work."""
 
 
 class AwaitAnswer(Struct, frozen=True, kw_only=True, tag=True):
-    """Wait for a person; `until` is when the default happens, None is never."""
+    """Wait for a person; `until` is when the default is taken, None means never."""
 
     until: float | None
 
@@ -107,7 +107,7 @@ class Halt(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Conclude(Struct, frozen=True, kw_only=True, tag=True):
-    """Say that the run is over."""
+    """Record that the run is over."""
 
     outcome: Outcome
     reason: str
@@ -131,7 +131,7 @@ Step: TypeAlias = (
 
 
 def next_step(state: RunState) -> Step | None:
-    """What is missing; None when the run is over."""
+    """What to do next; None when the run is over."""
     if state.outcome is not None:
         return None
     if state.ending is not None:

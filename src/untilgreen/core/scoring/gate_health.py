@@ -43,7 +43,7 @@ def timed_out(verdict: Verdict) -> bool:
 
 
 def unrunnable(verdict: Verdict) -> bool:
-    """The gate itself is broken; a timeout may be the fault of the work."""
+    """Whether the gate itself is broken; a timeout may be the fault of the work."""
     return verdict.status == "error" and not timed_out(verdict)
 
 

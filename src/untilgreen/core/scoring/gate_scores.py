@@ -1,4 +1,4 @@
-"""A gate's score, comparable between laps: the tests that pass, of the most it ever showed in this run.
+"""A gate's score, comparable between laps: tests that pass, out of the most it ever showed in this run.
 
 A command may run several tools (`npm test && tsc`). Each is a part with its own score, and the gate's
 score is their mean. A part that a lap did not reach keeps its earlier score.
@@ -26,7 +26,7 @@ class Rating(Struct, frozen=True, kw_only=True):
 
     score: float
     failures: int
-    """Findings, or tests that did not pass where those are more: after a crash most of them did not run."""
+    """Findings, or tests that did not pass if those are more: after a crash most of them did not run."""
 
 
 ToolRecords = Mapping[str, ToolRecord]
@@ -35,7 +35,7 @@ ToolRecords = Mapping[str, ToolRecord]
 def remembered(
     known: dict[str, dict[str, ToolRecord]], verdicts: Mapping[str, Verdict]
 ) -> dict[str, dict[str, ToolRecord]]:
-    """What each tool of each gate showed at most; the same object where these verdicts show nothing new."""
+    """The most that each tool of each gate has shown; the same object if these verdicts show nothing new."""
     grown = known
     for name, verdict in verdicts.items():
         for count in verdict.tools:
@@ -49,7 +49,7 @@ def remembered(
 def remembered_counts(
     known: dict[str, dict[str, int]], verdicts: Mapping[str, Verdict]
 ) -> dict[str, dict[str, int]]:
-    """The most that each gate said is wrong; the same object where these verdicts say nothing new."""
+    """The most failures that each gate stated; the same object if these verdicts state nothing new."""
     grown = known
     for name, verdict in verdicts.items():
         if (count := _stated(verdict)) is None:
@@ -61,7 +61,7 @@ def remembered_counts(
 
 
 def _stated(verdict: Verdict) -> Count | None:
-    """How much is wrong by the words of an output without findings, if it says that of one thing only."""
+    """The count of failures that an output without findings states, if it counts only one thing."""
     if verdict.status != "fail" or verdict.findings or verdict.tools:
         return None
     falling = [count for count in counts(verdict.excerpt) if count.falls]
@@ -100,7 +100,7 @@ def rate(
 
 
 def _left(verdict: Verdict, stated: Mapping[str, int]) -> int:
-    """What the output says is wrong; as much as ever where it doesn't say, nothing where the words change."""
+    """The failures that the output states: the most so far if it states none, 0 if its words vary."""
     if len(stated) != 1:
         return 0
     ((words, most),) = stated.items()

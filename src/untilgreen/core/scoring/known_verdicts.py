@@ -7,7 +7,7 @@ from untilgreen.core.values.state import Open, RunState
 
 
 def known_verdict(state: RunState, lap: Open, gate: GateSpec) -> Verdict | None:
-    """The verdict that does not depend on the workspace, or None if the gate has to run."""
+    """The verdict, if it is known without running the gate; None if the gate has to run."""
     if gate.kind == CLAIM_GATE:
         return _claim(state, lap)
     if gate.name in state.remembered and state.remembered[gate.name][0] == lap.snapshot:

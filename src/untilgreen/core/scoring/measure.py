@@ -1,4 +1,4 @@
-"""How good a lap was: its score, its findings, and whether it is better than all before it."""
+"""How good a lap was: its score, its findings, and whether it beats all laps before it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def is_green(plan: Plan, verdicts: Mapping[str, Verdict]) -> bool:
 
 
 def cheated(plan: Plan, verdicts: Mapping[str, Verdict]) -> bool:
-    """Whether gates pass only because what they read was weakened."""
+    """Whether the integrity gate says that gates pass only because what they check was weakened."""
     return any(gate.kind == INTEGRITY_GATE and _status(verdicts, gate.name) == "fail" for gate in plan.gates)
 
 
@@ -61,7 +61,7 @@ def lacks_only_the_claim(plan: Plan, verdicts: Mapping[str, Verdict]) -> bool:
 
 
 def _with_tools(state: RunState, verdicts: Mapping[str, Verdict]) -> RunState:
-    """The state with what these verdicts show; where that is more than ever, laps are scored again."""
+    """The state with what these verdicts show; if that is more than ever, all laps are scored again."""
     tools, stated = remembered(state.tools, verdicts), remembered_counts(state.stated, verdicts)
     if tools is state.tools and stated is state.stated:
         return state

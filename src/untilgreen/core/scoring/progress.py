@@ -14,7 +14,7 @@ from untilgreen.core.values.state import RunState
 
 Trend = Literal["improving", "stagnant", "regressing", "unknown"]
 WINDOW = 8
-"""Laps that velocity and trend look at."""
+"""How many of the latest laps velocity and trend are computed from."""
 STEEP = 0.05
 """A slope per lap beyond which a run improves or regresses."""
 
@@ -33,7 +33,7 @@ class Progress(Struct, frozen=True, kw_only=True, omit_defaults=True):
     new: tuple[str, ...]
     """Failing for the first time."""
     still: tuple[str, ...]
-    """Failing as before; at the first look, whatever fails."""
+    """Failing as in the lap before; after the first lap, everything that fails."""
     velocity: float | None
     trend: Trend
     laps_left: int | None
@@ -63,7 +63,7 @@ def progress(state: RunState) -> Overview:
 
 
 def slope(points: list[float]) -> float | None:
-    """Theil and Sen's: the median of all slopes between two laps, which one odd lap can't turn."""
+    """The Theil-Sen slope: the median over all pairs of laps, which one outlier can't turn."""
     slopes = [(later - sooner) / (j - i) for (i, sooner), (j, later) in combinations(enumerate(points), 2)]
     from statistics import median  # noqa: PLC0415 - with all it loads, a twentieth of a short command's time
 

@@ -1,4 +1,4 @@
-"""Whether two laps came out the same, by their findings or by the words of an output.
+"""Whether two laps had the same outcome, by their findings or by the words of an output.
 
 Some laps say too little to be compared: three commands that print nothing don't prove a cycle, and neither do
 three short messages. An output that names findings, or that is some lines long, is evidence.
@@ -19,9 +19,9 @@ from untilgreen.regex import regex
 ENOUGH = 10
 """Chunks of a sketch (about four words each) that an output without findings needs to be compared."""
 SHORT = 4
-"""Chunks that are enough where the same comes once more often."""
+"""Chunks that are enough if the outcome repeats once more."""
 LONG = 32
-"""Chunks that an output needs to be called alike though it is not the same."""
+"""Chunks that an output needs to count as alike without being the same."""
 _LONGEST_BOILERPLATE = 2_000
 _BOILERPLATE = regex(
     r"(?:stdout \(\d+ chars\)\s*)?(?:the file \S+ has been (?:updated|created|edited|written)"
@@ -52,7 +52,7 @@ def names_failures(lap: Lap) -> bool:
 
 
 def says_nothing(lap: Lap) -> bool:
-    """Whether everything that was printed is what an agent's own tools always print, such as "Wrote file"."""
+    """Whether all output is what an agent's own tools always print, such as "Wrote file"."""
     red = _red(lap).values()
     return bool(red) and all(_boilerplate(verdict) for verdict in red)
 
@@ -104,7 +104,7 @@ def _moving(before: Sequence[float], last: Count) -> bool:
 
 
 def likeness(one: Lap, other: Lap) -> float:
-    """How much of two outputs without findings is the same; 0 if something else differs."""
+    """How alike two outputs without findings are, from 0 to 1; 0 if anything else differs."""
     if not any(len(verdict.sketch) >= LONG for verdict in one.verdicts.values()):
         return 0.0
     mine, yours = _red(one), _red(other)
@@ -114,7 +114,7 @@ def likeness(one: Lap, other: Lap) -> float:
 
 
 def replies_alike(one: Lap, other: Lap) -> float:
-    """How much of two replies is the same."""
+    """How alike two replies are, from 0 to 1."""
     if one.reply.digest and one.reply.digest == other.reply.digest:
         return 1.0
     return similarity(one.reply.sketch, other.reply.sketch) or 0.0
@@ -131,7 +131,7 @@ def _alike(one: Verdict, other: Verdict) -> float:
 
 
 def signature_of(lap: Lap) -> tuple[str, str]:
-    """What the lap is known by, in words and as a hash: its findings, else its output, else its reply."""
+    """The lap's signature, in words and as a hash: of its findings, else its output, else its reply."""
     ids = [finding.id for verdict in _red(lap).values() for finding in verdict.findings]
     named = [each for each in ids if not each.startswith(SILENT)]
     if named:
@@ -158,7 +158,7 @@ def _said(lap: Lap) -> frozenset[str]:
 
 
 def _red(lap: Lap) -> dict[str, Verdict]:
-    """The verdicts behind what the lap is failing; gates that are not required have none there."""
+    """The verdicts behind `lap.failing`, which leaves out gates that are not required."""
     return {
         name: verdict for name, verdict in lap.verdicts.items() if _first_id(name, verdict) in lap.failing
     }

@@ -14,16 +14,16 @@ from untilgreen.core.values.model import Finding, GateSpec, ToolCount, Verdict
 from untilgreen.core.values.units import several
 
 FEWER_TESTS = "fewer tests"
-"""How the id of the finding begins."""
+"""Prefix of the finding's id."""
 SHARE = 0.5
 """A pass must show more than this share of the most tests that its gate showed before."""
 SKIPPED_NOW = "skipped now"
 FEWEST = 4
-"""In a smaller suite, only showing no test at all counts."""
+"""In a smaller suite, only a pass without any test is doubted."""
 
 
 def believed(known: ToolRecords, gate: GateSpec, verdict: Verdict) -> Verdict:
-    """The verdict as it is, or red with a finding for each tool that showed its tests before."""
+    """The verdict as it is, or red with a finding for each tool whose tests vanished."""
     if verdict.status != "pass" or gate.options.get("believe") == "exit-code":
         return verdict
     findings = tuple(_vanished(known, verdict))
@@ -49,7 +49,7 @@ def believed_with_the_same_tests(before: Verdict | None, gate: GateSpec, verdict
 
 
 def _are_skipped_now(before: ToolCount, now: ToolCount) -> bool:
-    """A module that could not be loaded before may hold skipped tests; then there were fewer in all."""
+    """Whether more are skipped although there are no more tests: a module that loads now may add some."""
     return now.skipped > before.skipped and before.total + before.skipped >= now.total + now.skipped
 
 

@@ -1,4 +1,4 @@
-"""Whether a run failed only because protected tests were changed, which is then the reason to report."""
+"""Whether a run failed only because protected tests were changed; then that is the reason to report."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def weakening_files(verdict: Verdict) -> tuple[str, ...]:
 
 
 def named(files: tuple[str, ...]) -> str:
-    """The first few of them."""
+    """The first few files, and how many more there are."""
     more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
     return f"{', '.join(files[:_SHOWN])}{more}"
 

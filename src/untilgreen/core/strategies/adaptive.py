@@ -1,7 +1,7 @@
 """Continues while another lap is worth its price, based on your own runs.
 
-The estimate is in `core/learning`. Its numbers are put into the plan when a run begins, so every decision can
-be replayed. Until your own runs say enough, `hybrid` decides.
+The estimate is in `core/learning`. Its numbers are put into the plan when a run starts, so every decision can
+be replayed. Until you have enough runs of your own, `hybrid` decides.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ WORTH = 50.0
 OFTEN = 0.1
 """The chance above which a first stuck signal is only a warning: five times the default price of a lap.
 
-On recorded runs this spares three of four false stops of a 2025 agent for eight laps; weak ones pay nothing.
+On recorded runs this saved a 2025 agent three of four false stops at a price of eight laps, and cost
+    weak agents nothing.
 """
 _SAME = 0.95
 _NOTHING_LEARNED = "nothing has been learned about this agent yet"

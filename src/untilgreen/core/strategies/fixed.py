@@ -24,7 +24,7 @@ class Fixed(Struct, frozen=True, kw_only=True):
         check_options(self)
 
     def most_laps(self) -> int | None:
-        """All of them."""
+        """The `iterations`; None if unlimited."""
         return None if isinstance(self.iterations, str) else self.iterations
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:

@@ -45,7 +45,7 @@ class Hybrid(Struct, frozen=True, kw_only=True):
         check_options(self)
 
     def most_laps(self) -> int | None:
-        """Base and bonus."""
+        """Base and bonus laps together; None if the bonus is unlimited."""
         return None if isinstance(self.bonus, str) else self.base + self.bonus
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
@@ -84,7 +84,7 @@ class Hybrid(Struct, frozen=True, kw_only=True):
         )
 
     def settle(self, state: RunState, finish: Finish) -> Finish:
-        """Accept a good enough result, only if `accept_after` is set."""
+        """Accept a good enough result, but only if `accept_after` is set."""
         best, laps = state.best, len(state.laps)
         if self.accept_after is None or laps < self.accept_after or best is None or best.lap == 0:
             return finish

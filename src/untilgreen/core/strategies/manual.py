@@ -25,7 +25,7 @@ class Manual(Struct, frozen=True, kw_only=True):
     """Asks after every lap and waits for the answer: continue, accept, stop, roll back, switch agent."""
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
-        """Ask, and turn the answer into what it means."""
+        """Ask, then turn the answer into a decision."""
         lap, answer = state.laps[-1].number, state.answer
         if answer is None:
             return _question(state, signals)

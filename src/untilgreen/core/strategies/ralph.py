@@ -40,11 +40,11 @@ class Ralph(Struct, frozen=True, kw_only=True):
             )
 
     def most_laps(self) -> int | None:
-        """Its `max`."""
+        """The `max`; None if unlimited."""
         return None if isinstance(self.max, str) else self.max
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
-        """Before lap `min` a claim or a stuck signal is recorded and ignored."""
+        """Continue until `max`; before lap `min`, claims and stuck signals are recorded but ignored."""
         used, last, most = len(state.laps), state.laps[-1], self.most_laps()
         early = used < self.min
         if not early and (ending := give_up(signals)):

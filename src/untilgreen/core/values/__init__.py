@@ -6,10 +6,10 @@ decision       What a strategy may answer after a lap: continue, finish, or ask 
 rules          The two contracts for code that judges a run: detectors report, strategies decide.
 events         What can happen to a run, in the past tense; the journal is a list of these.
 state          What is known about a run: the fold of its journal; never saved, never changed in place.
-run_row        A run as a list shows it.
-fleet_view     A fleet as a person sees it: workers, queues, who drives what, limits, takeovers.
-driver         Who drives a run: which process, on which machine.
-fingerprint    Whether two texts say the same: exactly, after normalizing, or nearly, by a sketch.
+run_row        One row in a list of runs.
+fleet_view     The overview of a fleet: workers, queues, driven runs, limits and takeovers.
+driver         The process that drives a run, and its machine.
+fingerprint    Whether two texts say the same thing: exactly, after normalizing, or nearly, by a sketch.
 signature      A short, recognizable name for an output, such as `error:TypeError-null-auth.ts`.
 units          Durations, counts and money as people write them.
 option_checks  Checks options and keys against their types, with messages that say what is allowed.

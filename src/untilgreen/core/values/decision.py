@@ -15,7 +15,7 @@ REVIEW = "review"
 ADDED = "added"
 """Metadata key of a decision for a lap that was only possible because a person added laps."""
 PATIENCE = 15 * 60.0
-"""Seconds that a question waits for an answer before its default happens."""
+"""Seconds that a question waits for an answer before its default is taken."""
 
 
 class Continue(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="continue"):
@@ -30,7 +30,7 @@ class Continue(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="conti
     restore: int | None = None
     """The lap whose files the next one starts from, if not the last."""
     agent: str | None = None
-    """The agent that continues, if another one."""
+    """The agent for the next lap, if it changes."""
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
@@ -41,12 +41,12 @@ class Finish(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="finish"
     reason: str
     confidence: float = 1.0
     leave: int | None = None
-    """The lap whose files are left in the workspace, where the spec's own rule does not decide."""
+    """The lap whose files stay in the workspace; None leaves the choice to the spec's `leave`."""
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
 class Ask(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="ask"):
-    """A person decides; after `until` seconds, or at once if nobody can answer, the default happens.
+    """A person decides; after `until` seconds, or at once if nobody can answer, the default is taken.
 
     With `until=None` the run waits indefinitely.
     """

@@ -1,4 +1,4 @@
-"""Who drives a run: which process, on which machine."""
+"""The process that drives a run, and its machine."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ class Driver(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The process that drives a run, or wants to."""
 
     place: str
-    """The machine: what an interrupted turn left is there, and only there."""
+    """The machine; whatever an interrupted turn left behind is only there."""
     pid: int = 0
     since: str = ""
     token: tuple[int, ...] = ()
-    """Given out in ascending order by the scheduler of a fleet; empty if a lock decides."""
+    """Issued in ascending order by the scheduler of a fleet; empty if a lock decides who drives."""

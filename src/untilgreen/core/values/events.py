@@ -14,7 +14,7 @@ from untilgreen.core.values.rules import Signal
 SeatName = Literal["terminal", "unattended", "session", "served"]
 Phase = Literal["base", "turn", "confirm", "final"]
 CLOCK = "clock"
-"""Who ends a pause that has its time."""
+"""`Resumed.by` when a pause ends because its time is up."""
 
 
 class _Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag=True):
@@ -31,7 +31,7 @@ class RunStarted(_Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Attached(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """A process began to drive; this also closes a turn that a dead driver left open."""
+    """A process started to drive the run; this also closes a turn that a dead driver left open."""
 
     seat: SeatName = "terminal"
     session: str | None = None
@@ -45,7 +45,7 @@ class Attached(_Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SnapshotTaken(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """The workspace's content was kept: before a turn, after it, or to confirm that nothing moved."""
+    """The workspace was saved: before a turn, after it, or to confirm that no file changed."""
 
     lap: int
     phase: Phase
@@ -54,9 +54,9 @@ class SnapshotTaken(_Event, frozen=True, kw_only=True, omit_defaults=True):
     more: int = 0
     """Changed paths beyond those listed."""
     head: str = ""
-    """The commit at HEAD, where it was not yet known."""
+    """The commit at HEAD, if it moved since the last snapshot; otherwise empty."""
     commits: tuple[str, ...] = ()
-    """What was committed during the turn, by the agent itself."""
+    """Commits that the agent made during the turn."""
 
 
 class BriefOffered(_Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -65,25 +65,25 @@ class BriefOffered(_Event, frozen=True, kw_only=True, omit_defaults=True):
     lap: int
     agent: str
     session: str | None = None
-    """The conversation that is continued, where one is."""
+    """The conversation that the turn continues, if any."""
     seat: SeatName = "terminal"
     digest: str = ""
     size: int = 0
     own_turn: bool = False
-    """Offered to a session within a turn that a person began, not by its stop hook."""
+    """Offered to a session in a turn that a person started, not by its stop hook."""
     moment: Moment | None = None
     """When, on the clock that process start times use."""
 
 
 class LetGo(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """The session may stop although its lap continues, with work in the background."""
+    """The session was allowed to stop while background work continues its lap."""
 
     lap: int
     reason: str
 
 
 class TurnEnded(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """The agent's turn is over, well or not."""
+    """The agent's turn ended, successfully or not."""
 
     lap: int
     reply: Reply
@@ -118,14 +118,14 @@ class LapVoided(_Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RemedyTried(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """A rung of the remedy ladder was taken for the coming lap."""
+    """The next lap tries a rung of the remedy ladder."""
 
     lap: int
     rung: str
 
 
 class Restored(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """The workspace went back to an earlier snapshot; `before` is the way back."""
+    """The workspace was restored to an earlier snapshot; `before` is the one that undoes this."""
 
     lap: int
     snapshot: str
@@ -136,12 +136,12 @@ class Restored(_Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Paused(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """No turn starts before `until`, or before a person says so."""
+    """No turn starts until the time `until`, or until a person resumes the run."""
 
     reason: str
     until: float | None = None
     cause: str | None = None
-    """The error class that made the same lap wait, where it was not a person."""
+    """The error class that caused the pause; None if a person did."""
 
 
 class Resumed(_Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -151,7 +151,7 @@ class Resumed(_Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class AgentSwitched(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """Another agent continues with the same lap."""
+    """Another agent continues the same lap."""
 
     agent: str
     reason: str
@@ -165,7 +165,7 @@ class Halted(_Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Interrupted(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """The driver was told to leave; the run stays open."""
+    """The driver was told to exit; the run stays open."""
 
     signal: str
 
@@ -179,7 +179,7 @@ class Steered(_Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class LapsAdded(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody lets the run have more laps than it was started with."""
+    """Somebody gave the run more laps than it was started with."""
 
     laps: int
     by: str = ""
@@ -200,7 +200,7 @@ class Cancelled(_Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 BY_DEFAULT = "default"
-"""Who answered a question that nobody answered in time."""
+"""`Answered.by` when nobody answered in time."""
 
 
 class Answered(_Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -213,14 +213,14 @@ class Answered(_Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Allowed(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """A person accepts that the agent changed a protected path."""
+    """A person accepted that the agent changed a protected path."""
 
     path: str
     by: str = ""
 
 
 class Approved(_Event, frozen=True, kw_only=True, omit_defaults=True):
-    """A named person approved or rejected what the workspace holds."""
+    """A named person approved or rejected the content of the workspace."""
 
     gate: str
     snapshot: str
@@ -238,7 +238,7 @@ class RunFinished(_Event, frozen=True, kw_only=True, omit_defaults=True):
     best_snapshot: str | None = None
     final_snapshot: str | None = None
     commit: str | None = None
-    """The result as a commit, where the run had its own worktree."""
+    """The result as a commit, if the run had its own worktree."""
 
 
 Event: TypeAlias = (

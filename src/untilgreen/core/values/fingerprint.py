@@ -1,4 +1,4 @@
-"""Whether two texts say the same: exactly, after normalizing, or nearly, by a sketch.
+"""Whether two texts say the same thing: exactly, after normalizing, or nearly, by a sketch.
 
 Both cost time linear in the text. A sketch is small enough to live in an event, so that laps can be
 compared without their whole outputs.
@@ -52,7 +52,7 @@ class _Quiet(dict[str, str]):
 
     def __missing__(self, word: str) -> str:
         quiet = word
-        if len(word) > LONGEST_WORD:  # patterns may look back and forth over a word, so a long one gets none
+        if len(word) > LONGEST_WORD:  # patterns may backtrack over a word, so a long one skips them
             quiet = word.translate(_DIGITS)
         elif "0" in word or "/" in word or "\\" in word or not word.isascii():
             for pattern, mark in _NOISE:
@@ -84,13 +84,13 @@ _KINDS = tuple(
     )
 )
 _COUNTED_BEHIND = regex(r"fail|failures|errors|left|remaining|missing|warnings|problems|issues|todos")
-"""Words that a count follows without a sign between; "error 404" and "failed 3 times" are something else."""
+"""Words that a count may follow directly; "error 404" and "failed 3 times" are something else."""
 _REACH = 3
-"""Words between a count and what it counts, as in "7 type errors" or "3 tests are failing"."""
+"""The most words from a count to what it counts, as in "7 type errors" or "3 tests are failing"."""
 
 
 class _Kind(dict[str, str]):
-    """What a word can be to a count: the number itself, or the word for a failure beside it."""
+    """The part that a word can play in a count: the number itself, or the word for a failure beside it."""
 
     def __missing__(self, word: str) -> str:
         fits = (kind for kind, pattern in _KINDS if len(word) <= LONGEST_WORD and pattern.fullmatch(word))
@@ -110,7 +110,7 @@ class Count(NamedTuple):
     words: str
     number: float
     falls: bool
-    """Whether less of it is better; of a share, such as 2/7 or 71 %, that is not known."""
+    """Whether lower is better; False for a share such as 2/7 or 71 %, where that is unknown."""
 
 
 def normalize(text: str) -> str:
@@ -215,7 +215,7 @@ def _before(words: list[str], kinds: list[str], place: int) -> int | None:
 
 
 def _behind(words: list[str], kinds: list[str], place: int) -> int | None:
-    """The number behind it, as in "errors = 3" or "# fail 3"."""
+    """The number after a word for failure, as in "errors = 3" or "# fail 3"."""
     if words[place + 1 : place + 2] in (["="], [":"]):
         each = place + 2
     elif _COUNTED_BEHIND.fullmatch(words[place]):
@@ -253,7 +253,7 @@ def _measured(words: list[str], place: int) -> bool:
 
 
 def jaccard(one: str, other: str) -> float:
-    """The words that two texts share, as a part of all their different words; 0 if one says nothing."""
+    """The share of two texts' distinct words that are in both; 0 if either has none."""
     mine, yours = (set(text.lower().split()) - _ARTICLES for text in (one, other))
     return len(mine & yours) / len(mine | yours) if mine and yours else 0.0
 

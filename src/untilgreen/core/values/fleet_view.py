@@ -1,4 +1,4 @@
-"""A fleet as a person sees it: workers, queues, who drives what, limits, takeovers."""
+"""The overview of a fleet: workers, queues, driven runs, limits and takeovers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ class WorkerView(Struct, frozen=True, kw_only=True):
 
     name: str
     slots: int
-    """How many runs it drives at a time; 0 if it does not ask for any at the moment."""
+    """How many runs it can drive at a time; 0 if it is not asking for any right now."""
     labels: tuple[str, ...]
     seen: float | None
-    """When it last asked for a run or looked at one; an idle worker asks once a minute."""
+    """When it last asked for a run or checked on one; an idle worker asks once a minute."""
     drives: tuple[str, ...]
 
 
@@ -25,34 +25,34 @@ class QueueView(Struct, frozen=True, kw_only=True):
     waiting: int
     """Runs that no worker has taken yet."""
     workers: tuple[str, ...]
-    """Who would take them."""
+    """Workers with these labels that are asking for runs."""
 
 
 class DrivenView(Struct, frozen=True, kw_only=True):
-    """A run that a worker drives at this moment."""
+    """A run that a worker is driving right now."""
 
     run: str
     worker: str
     seen: float
-    """When its driver last looked at it."""
+    """When its driver last checked on it."""
     drive: int
-    """Each wait or hand-over ends one drive, and the next begins another."""
+    """The number of this drive: every wait or handover ends one, and a new one starts after it."""
     attempt: int
-    """How often this drive was begun; more than one where a driver died or failed."""
+    """How many times this drive was started; more than once if a driver died or failed."""
     title: str
     agent: str
     laps: int
 
 
 class LimitView(Struct, frozen=True, kw_only=True):
-    """How many runs of an agent may be driven at a time, over all workers."""
+    """How many runs of an agent all workers together may drive at a time."""
 
     agent: str
     most: int
     holders: tuple[str, ...]
     waiting: tuple[str, ...]
     known: bool
-    """Whether Temporal said who has a permit and who waits; it can't while no worker is there."""
+    """Whether Temporal could say who holds a permit and who waits; without a worker it can't."""
 
 
 class TakeoverView(Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class TakeoverView(Struct, frozen=True, kw_only=True):
 
 
 class FleetView(Struct, frozen=True, kw_only=True):
-    """Everything at one moment."""
+    """The whole fleet at one moment."""
 
     workers: tuple[WorkerView, ...]
     queues: tuple[QueueView, ...]
@@ -76,4 +76,4 @@ class FleetView(Struct, frozen=True, kw_only=True):
     resting: int
     """Open runs without a process: they wait for a time, a person, a permit or a worker."""
     temporal: str = ""
-    """Why Temporal could not be asked; then only what the database knows is here."""
+    """Why Temporal could not be asked; the rest then comes from the database alone."""

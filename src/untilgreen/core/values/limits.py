@@ -23,16 +23,16 @@ _ENDS_A_RUN = ("iterations", "time", "cost", "tokens")
 AUTO = "auto"
 STREAMING_SILENCE = 15 * 60.0
 MOST_TAKEOVERS = 10
-"""How many machines in a row may die during a turn before the turns are suspected."""
+"""How many machines in a row may die during a turn before the turn itself is blamed."""
 _SHOWN: dict[str, tuple[Callable[[float], str], str]] = {
     "cost": ("${:.2f}".format, "spent"),
     "tokens": ("{:,.0f}".format, "used"),
 }
-"""How the amounts of a limit are written, and the word for having used them."""
+"""How to write the amounts of a limit, and the word for having used them."""
 LONGEST_ERROR = 300
 """Characters of an agent's error in a reason."""
 PROJECTED_LAPS = 9
-"""How many of the latest laps the price of another one is projected from."""
+"""How many of the latest laps to project the price of another one from."""
 
 
 class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -109,23 +109,23 @@ def seconds_left(state: RunState) -> float:
 
 
 def money_left(state: RunState) -> float | None:
-    """What an agent that takes a budget may spend, where there is a cost limit."""
+    """What an agent that accepts a budget may spend; None without a cost limit."""
     cost = state.plan.limits.cost
     return None if cost is None else max(0.0, float(cost) - (state.spent.cost or 0.0))
 
 
 def breached(state: RunState) -> Breach | None:
-    """The limits in their fixed order; the first that forbids another lap names the reason."""
+    """The first limit, in their fixed order, that forbids another lap."""
     return next(_breaches(state), None)
 
 
 def breached_apart_from_laps(state: RunState) -> Breach | None:
-    """The same for an attempt that did not count as a lap and is to be repeated."""
+    """The same for repeating an attempt that did not count as a lap."""
     return next((breach for breach in _breaches(state) if breach.limit != "iterations"), None)
 
 
 def waited_too_long(state: RunState, seconds: float) -> Breach | None:
-    """Whether another wait of this length is still allowed."""
+    """The limit that forbids another wait of this length; None if it is allowed."""
     limits = state.plan.limits
     if state.waits >= ceiling(limits.waits):
         return Breach(limit="waits", reason=f"waits: {state.waits} in a row without a completed turn")
@@ -164,7 +164,7 @@ def _breaches(state: RunState) -> Iterator[Breach]:
 
 
 def _first_and_last_line(error: str) -> str:
-    """How a turn ended and the agent's last words, which are lines below it: a reason is one line."""
+    """How a turn ended and the agent's last words, joined, because a reason is one line."""
     lines = [" ".join(line.split()) for line in error.splitlines() if line.strip()]
     said = ": ".join(dict.fromkeys(lines[:1] + lines[-1:]))
     return said if len(said) <= LONGEST_ERROR else said[: LONGEST_ERROR - 1] + "…"
@@ -193,7 +193,7 @@ def _tokens(state: RunState) -> Iterator[Breach]:
 
 
 def _spending(name: str, spent: float, prices: list[float] | list[int], limit: float) -> Iterator[Breach]:
-    """A limit that is reached, or that another lap at the usual price would pass."""
+    """A limit that is reached, or that another lap at the usual price would exceed."""
     show, participle = _SHOWN[name]
     projected = _typical(prices)
     if spent >= limit:

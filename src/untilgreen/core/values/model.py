@@ -40,7 +40,7 @@ INTEGRITY_GATE = "integrity"
 APPROVAL_GATE = "approval"
 JUDGE_GATE = "judge"
 SILENT = "exit code "
-"""How the id of a finding begins when a command failed and printed nothing: that compares as nothing."""
+"""Prefix of the finding when a command failed without output; comparing laps ignores such findings."""
 ASKS_A_PERSON = frozenset({JUDGE_GATE, APPROVAL_GATE})
 """Gate kinds that must be asked even when everything else is green from the start."""
 REMEMBERS = frozenset({JUDGE_GATE, "ci"})
@@ -63,7 +63,7 @@ class Outcome(StrEnum):
 
     @property
     def good(self) -> bool:
-        """Whether the run reached what it was for."""
+        """Whether the run ended in success."""
         return self in (Outcome.CONVERGED, Outcome.ACCEPTED, Outcome.CLAIMED)
 
 
@@ -77,16 +77,16 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ToolCount(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one tool counted in a gate's output or report; a gate may run several."""
+    """One tool's counts, read from a gate's output or report; a gate may run several tools."""
 
     tool: str
     passed: int = 0
     failed: int = 0
     total: int = 0
-    """Tests that could pass: those never reached included, skipped ones left out. 0 for a linter."""
+    """Tests that could pass, including those never reached, without skipped ones; 0 for a linter."""
     skipped: int = 0
     uncounted: bool = False
-    """The tool ran its tests to the end and says how many only when one fails, as gradle does."""
+    """The tool finished its tests, but prints how many only when one fails, as gradle does."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -102,7 +102,7 @@ class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: str = ""
     """Fingerprint of every finding, or of the normalized output if there are none."""
     sketch: tuple[int, ...] = ()
-    """For comparing outputs that name no finding."""
+    """For comparing outputs without findings."""
     excerpt: str = ""
     """Head and tail of the output."""
     output: str | None = None
@@ -151,7 +151,7 @@ class PartSpec(Struct, frozen=True, kw_only=True):
 
     name: str
     use: str = ""
-    """The plugin behind the name, where the two differ."""
+    """The plugin behind the name, if they differ."""
     origin: str = ""
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -172,15 +172,15 @@ class SandboxSpec(Struct, frozen=True, kw_only=True):
 
     mode: Literal["none", "bwrap", "docker", "podman"] = "none"
     image: str = ""
-    """The image of the containers that docker or podman makes."""
+    """The image for docker or podman containers."""
     network: Literal["all", "agents", "none"] = "all"
     """Who may use the network beyond a private loopback: everybody, agents but not gates, or nobody."""
     env: tuple[str, ...] = ()
-    """Names of variables that are passed in beside the usual ones; `*` matches any ending."""
+    """Names of variables to pass in besides the usual ones; `*` matches any ending."""
     read: tuple[str, ...] = ()
-    """Paths in the home directory, or in another hidden place, that are shown."""
+    """Paths in the home directory, or in another hidden place, to make visible."""
     write: tuple[str, ...] = ()
-    """Paths that may be written beside the workspace."""
+    """Paths besides the workspace that may be written."""
     disk: int | str | None = None
     """Bytes that an agent or a gate may write to the disk, and that each empty directory may hold."""
     memory: int | str | None = None
@@ -188,11 +188,11 @@ class SandboxSpec(Struct, frozen=True, kw_only=True):
     processes: int = 8192
     """Processes and threads that an agent or a gate may have at a time."""
     as_root: bool = False
-    """Whether a driver that is root may use a sandbox, which protects less then."""
+    """Whether a driver running as root may use a sandbox, although it then protects less."""
 
 
 class Promise(Struct, frozen=True, kw_only=True):
-    """What the agent writes to claim that it is done, and from which lap on it counts."""
+    """What the agent writes to claim that it is done, and the first lap in which that counts."""
 
     text: str = "DONE"
     min: int = 1
@@ -210,7 +210,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     agents: tuple[PartSpec, ...] = (PartSpec(name="agent"),)
     strategy: PartSpec = PartSpec(name="hybrid")
     strategy_laps: int | None = None
-    """The most laps that the strategy itself allows; None for no bound."""
+    """The most laps that the strategy itself allows; None if unlimited."""
     detectors: tuple[PartSpec, ...] = ()
     remedies: tuple[str, ...] = ()
     notify: tuple[PartSpec, ...] = ()
@@ -226,7 +226,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     workspace: dict[str, Any] = field(default_factory=dict)
     sandbox: SandboxSpec = SandboxSpec()
     template: str = ""
-    """What a session is told, with placeholders; empty is the built-in one."""
+    """The template of a session's brief; empty for the built-in one."""
 
     @property
     def title(self) -> str:
@@ -236,7 +236,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     @property
     def most_laps(self) -> int | None:
-        """The limit, or what the strategy allows where that is less."""
+        """The limit or the strategy's own maximum, whichever is lower; None if neither is set."""
         bounds = [int(each) for each in (self.limits.iterations, self.strategy_laps) if each is not None]
         return min(bounds, default=None)
 
@@ -250,7 +250,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 
 def learns(plan: Plan) -> bool:
-    """Whether its strategy decides by what earlier runs taught."""
+    """Whether the plan's strategy learns from earlier runs."""
     return (plan.strategy.use or plan.strategy.name) == ADAPTIVE
 
 
@@ -265,12 +265,12 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def tokens(self) -> int | None:
-        """Input and output together; None if nobody counted them."""
+        """Input and output together; None if they were not counted."""
         return self.input_tokens + self.output_tokens or None
 
 
 def cost_source(cost: float | None) -> Literal["reported", "unknown"]:
-    """Where the cost that an agent reports comes from; None if it reports none."""
+    """The `source` for a cost that an agent reports, or for None if it reports none."""
     return "unknown" if cost is None else "reported"
 
 
@@ -289,9 +289,9 @@ class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     denied: tuple[str, ...] = ()
     """Tools or commands that the agent was not allowed to use."""
     exit_code: int | None = None
-    """How the agent's process ended, where it was one."""
+    """The exit code of the agent's process, if there was one."""
     size: int = 0
-    """Characters of the whole text, where `text` was cut to fit an event."""
+    """Characters of the whole text, even if `text` was cut to fit an event."""
     digest: str = ""
     sketch: tuple[int, ...] = ()
 
@@ -312,8 +312,8 @@ class Spent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the run has used so far, including attempts that did not count as laps."""
 
     tokens: int | None = 0
-    """None if turns were taken and nobody counted their tokens."""
+    """None if there were turns, but their tokens were not counted."""
     cost: float | None = 0.0
-    """None if turns were taken and no cost of any is known."""
+    """None if there were turns, but none has a known cost."""
     unpriced: int = 0
     """Turns whose cost is unknown."""

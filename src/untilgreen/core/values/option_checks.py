@@ -24,7 +24,7 @@ _LONGEST = 80
 
 
 def about(description: str, unit: str = "") -> Meta:
-    """What a key or an option is for, and the unit that it is written in."""
+    """Say what a key or an option is for, and the unit that it is written in."""
     return Meta(description=description, extra={"unit": unit} if unit else None)
 
 
@@ -45,7 +45,7 @@ def unit_of(kind: Any) -> str:
 
 
 def check_options(owner: Struct) -> None:
-    """Every option of a strategy or a detector has its type and is within its bounds."""
+    """Raise unless every option of a strategy or detector has its type and is within its bounds."""
     for name, kind in kinds_of(type(owner)).items():
         if wrong := misfit(getattr(owner, name), kind):
             raise ConfigError(f"{type(owner).__name__.lower()}: {name} {wrong}")

@@ -57,14 +57,14 @@ class Settles(Protocol):
 
 @runtime_checkable
 class Bounded(Protocol):
-    """A strategy that limits itself: the laps of remedies count toward its own."""
+    """A strategy with its own maximum of laps; laps that try remedies count toward it."""
 
     def most_laps(self) -> int | None:
-        """The most laps that a run can have with it; None for no bound."""
+        """The most laps that a run can have with this strategy; None if unlimited."""
 
 
 def most_laps(strategy: object) -> int | None:
-    """The strategy's own bound, if it has one."""
+    """The strategy's own maximum of laps, if it has one."""
     return strategy.most_laps() if isinstance(strategy, Bounded) else None
 
 

@@ -1,4 +1,4 @@
-"""A run as a list shows it."""
+"""One row in a list of runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class RunRow(Struct, frozen=True, array_like=True):
-    """A run as a list shows it."""
+    """One row in a list of runs."""
 
     status: str
     outcome: str | None
@@ -22,11 +22,11 @@ class RunRow(Struct, frozen=True, array_like=True):
     strategy: str = ""
     started: float = 0.0
     question: str = ""
-    """What a person is asked, where the run waits for one."""
+    """What a person is asked, if the run waits for one."""
     question_id: str = ""
-    """Goes with the answer, so that it is not taken for the answer to another question."""
+    """Sent back with the answer, so that it can't answer a different question."""
     most_laps: float | None = None
-    """The limits, where the run has them."""
+    """The limits; None for those that the run does not have."""
     most_cost: float | None = None
     most_time: float | None = None
     elapsed: float = 0.0

@@ -63,7 +63,7 @@ def is_secret(name: str, value: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _has_secret_name(name: str) -> bool:
-    """Each command is started with the same hundred names."""
+    """Cached, because every command starts with the same hundred names."""
     return SECRET_NAME.search(name) is not None
 
 
@@ -98,7 +98,7 @@ class Secrets:
         return self._cut(raw, _shapes_in(raw))
 
     def strain(self, raw: bytes) -> tuple[bytes, bytes]:
-        """What can be passed on of the bytes, without secrets, and the end that may be the start of one."""
+        """The bytes that can be passed on, without secrets, and a tail that may be the start of one."""
         shapes = _shapes_in(raw)
         end = len(raw) - self._open_end(raw, shapes)
         return self._cut(raw[:end], shapes), raw[end:]
@@ -116,7 +116,7 @@ class Secrets:
     def _respelled(self, raw: bytes) -> list[tuple[re.Pattern[bytes], str]]:
         """Finds secrets in other spellings: partly escaped, or base64 over several lines.
 
-        Building and searching such patterns takes time, so first a plain copy of the bytes is looked at.
+        Building and searching such patterns takes time, so a decoded copy of the bytes is searched first.
         """
         found = []
         if self._values and (b"\\u" in raw or b"%" in raw or b"&" in raw) and _ESCAPED.search(raw):
@@ -170,7 +170,7 @@ class Secrets:
 
 
 def reinsert(text: str, variables: Mapping[str, str]) -> str:
-    """A text with the values back in the places of secret variables; a name without a value stays."""
+    """The text with the values of secret variables put back; a name without a value stays."""
 
     def value(found: re.Match[str]) -> str:
         return variables.get(found[1], found[0]) if SECRET_NAME.search(found[1]) else found[0]
@@ -179,7 +179,7 @@ def reinsert(text: str, variables: Mapping[str, str]) -> str:
 
 
 class Strainer:
-    """Passes an output on without its secrets, even those that arrive in two pieces."""
+    """Passes output on without its secrets, even those that arrive in two pieces."""
 
     def __init__(self, secrets: Secrets) -> None:
         self._secrets = secrets
@@ -199,14 +199,14 @@ class Strainer:
 def _shapes_in(raw: bytes) -> list[re.Pattern[bytes]]:
     """The kinds of tokens that the bytes may hold.
 
-    Nearly all output has none, so this is what it costs; `rfind` takes a third to two thirds of what `in`
-    takes for prefixes as short as these.
+    Nearly all output has none, so this is the usual cost; for prefixes as short as these, `rfind`
+    takes a third to two thirds of the time of `in`.
     """
     return [shape for start, shape in SHAPES if raw.rfind(start) >= 0]
 
 
 def _forms(value: bytes) -> Iterable[bytes]:
-    """A secret as it is, in JSON, and in base64 at any alignment; the rest is found by its spelling."""
+    """A secret as it is, in JSON, and in base64 at any alignment; `_respelled` finds the rest."""
     forms = {value, json.encode(value.decode("utf-8", "replace"))[1:-1]}
     for before in range(3):
         whole = b2a_base64(b"\0" * before + value, newline=False)
@@ -255,7 +255,7 @@ def _breakable(form: bytes) -> re.Pattern[bytes]:
 
 
 def _wrapped(end: bytes) -> int:
-    """How many of the last bytes are base64 over several lines, which may continue."""
+    """How many of the last bytes are base64 over several lines that may continue."""
     *lines, last = end.split(b"\n")
     if last.strip(b" \t\r").strip(_IN_BASE64):
         return 0

@@ -1,7 +1,7 @@
 """A short, recognizable name for an output, such as `error:TypeError-null-auth.ts`.
 
 For people, alongside the fingerprint that programs compare: tests by their file and names, errors by class,
-cause and file, changes by file and what was done, searches by what was looked for, else the first words.
+cause and file, changes by file and what was done, searches by their query, all else by the first words.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from untilgreen.regex import regex
 
 LONGEST = 80
 _LOOKED_AT = 20_000
-"""Characters at either end of a text that are looked at."""
+"""Characters read at either end of a text."""
 _MOST_NAMES = 2
 _LONGEST_NAME = 40
 
@@ -68,7 +68,7 @@ def signature(text: str) -> str:
 
 
 def signature_of_findings(ids: Iterable[str]) -> str:
-    """Of findings: the file they share, and the first names; of a single exception: that of an error."""
+    """The signature of findings: the file they share and the first names; one exception is an error's."""
     known = sorted(set(ids))
     if len(known) == 1 and (found := _CLASS.search(known[0])) and known[0][found.end() :].startswith(": "):
         return _short(_error(known[0]))
@@ -115,7 +115,7 @@ def _error(text: str) -> str:
 
 
 def _ours(text: str) -> str:
-    """The first file that is named, libraries and the runtime left out."""
+    """The first file that is named, except those of libraries and the runtime."""
     for line in text.splitlines():
         if not any(each in line for each in _INNER) and (found := _ANY_FILE.search(line)) is not None:
             return found[1]

@@ -14,7 +14,7 @@ from untilgreen.core.values.rules import Signal
 FAILURES = frozenset({"crash", "timeout", "stalled", "interrupted", "permission"})
 """Errors that count toward `errors`; questions and waits don't."""
 WAITS = {"rate_limited": "rate-limited", "quota": "out of quota", "network": "no network"}
-"""Errors after which the same lap continues later, as people say them."""
+"""Errors after which the same lap continues later, in plain words."""
 HALTS = frozenset({"auth"})
 """Errors that only a person can fix."""
 
@@ -27,7 +27,7 @@ class Lap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     started: float = 0.0
     ended: float = 0.0
     duration: float = 0.0
-    """Seconds from the brief to the decision in which the run was driven and waited for nobody."""
+    """Seconds from the brief to the decision, not counting waits and times without a driver."""
     reply: Reply = Reply()
     claim: bool = False
     base: str | None = None
@@ -36,19 +36,19 @@ class Lap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     snapshot: str | None = None
     changes: tuple[Change, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
-    """Read-only in every lap of a run: strategies and detectors are shown it."""
+    """Read-only in the laps of a state, because strategies and detectors see them."""
     failing: frozenset[str] = frozenset()
     """Ids of the findings of required gates."""
     count: int = 0
     """How many findings required gates have."""
     failures: int = 0
-    """The same, or tests that did not pass where those are more: a crash has one finding and passes few."""
+    """The same, or tests that did not pass if those are more: a crash is one finding, but few tests pass."""
     score: float = 0.0
-    """Of all tests that the gates ever showed in the run, so that laps compare."""
+    """Relative to all tests that the gates ever showed in the run, so that laps are comparable."""
     passed: int = 0
     green: bool = False
     awaiting_claim: bool = False
-    """Everything is green but the promise was not given."""
+    """Everything is green, but the agent has not given the promise."""
     gain: float = 0.0
     """Score above the best of all earlier laps."""
     fewer: bool = False
@@ -66,7 +66,7 @@ class Lap(Struct, frozen=True, kw_only=True, omit_defaults=True):
     signals: tuple[Signal, ...] = ()
     decision: Continue | Finish | Ask | None = None
     escalated: tuple[str, ...] = ()
-    """Gates whose failure asks for a person."""
+    """Gates whose failure needs a person."""
 
     @property
     def unanswered(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class Open(Struct, frozen=True, kw_only=True, omit_defaults=True):
     number: int
     started: float = 0.0
     elapsed: float = 0.0
-    """What the run's own time was when this began."""
+    """The run's `elapsed` when this lap started."""
     attempt: int = 1
     agent: str = ""
     seat: SeatName = "terminal"
@@ -108,7 +108,7 @@ class Open(Struct, frozen=True, kw_only=True, omit_defaults=True):
     outside: tuple[str, str] | None = None
     offered: bool = False
     own_turn: bool = False
-    """The session works on it in a turn that a person began."""
+    """The session works on it in a turn that a person started."""
     moment: Moment | None = None
     """When the brief was offered."""
     reply: Reply | None = None
@@ -132,7 +132,7 @@ class Open(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def in_session(self) -> bool:
-        """Whether a session is working on it, as far as is known."""
+        """Whether a session is working on it, as far as we know."""
         return self.offered and self.seat == "session" and self.reply is None
 
 
@@ -196,19 +196,19 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tools: dict[str, dict[str, ToolRecord]] = field(default_factory=dict)
     """By gate, what each tool in its output showed over all laps; scores are relative to this."""
     stated: dict[str, dict[str, int]] = field(default_factory=dict)
-    """By gate without findings: the most that its output said is wrong ("7 errors left"), by these words."""
+    """For gates without findings, the most that their output counted ("7 errors left"), by its words."""
     reach: int = 0
     """How many required gates gave a verdict in the lap with the fewest findings."""
     fewest: int | None = None
     tree: str | None = None
     """The newest snapshot that was taken or restored."""
     head: str = ""
-    """The commit at HEAD when the files were last looked at."""
+    """The commit at HEAD when it was last checked."""
     commits: tuple[str, ...] = ()
-    """What agents committed themselves, during their turns."""
+    """Commits that agents made during their turns."""
     seat: SeatName = "terminal"
     place: str = ""
-    """Where it was driven last, if that can change."""
+    """The machine that last drove it, in a fleet; empty otherwise."""
     session: str | None = None
     answers: bool = False
     agent: str = ""
@@ -216,7 +216,7 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     counted: dict[str, Usage] = field(default_factory=dict)
     """What those sessions have used in total, for agents that report totals."""
     added: int = 0
-    """Laps that a person added, and that no strategy was overruled for yet."""
+    """Laps that a person added, minus those that already overruled a strategy's end."""
     notes: tuple[Note, ...] = ()
     notes_told: int = 0
     tried: tuple[str, ...] = ()
@@ -231,7 +231,7 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Protected paths that a person lets the agent change."""
     approvals: tuple[Approved, ...] = ()
     remembered: dict[str, tuple[str, Verdict]] = field(default_factory=dict)
-    """The last verdict of gates whose verdicts are kept, with the snapshot it was about."""
+    """The last verdict of gates whose verdicts are reused, with the snapshot it judged."""
     remedy_due: str | None = None
     restore_due: int | None = None
     pause: Paused | None = None
@@ -245,21 +245,21 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
     final_snapshot: str | None = None
     commit: str | None = None
-    """The result as a commit, where the run had its own worktree."""
+    """The result as a commit, if the run had its own worktree."""
 
     @property
     def open_question(self) -> Ask | None:
-        """What it asks and nobody has answered yet."""
+        """The question that nobody has answered yet."""
         return self.asked if self.answer is None else None
 
     @property
     def baseline_and_laps(self) -> tuple[Lap, ...]:
-        """The look at the untouched files, if there was one, and every lap that is over."""
+        """The baseline, if there was one, and every finished lap."""
         return (self.baseline, *self.laps) if self.baseline else self.laps
 
     @property
     def last(self) -> Lap | None:
-        """The newest lap that is over, the baseline before there is any."""
+        """The newest finished lap, or the baseline before there is one."""
         return self.laps[-1] if self.laps else self.baseline
 
     @property
@@ -268,11 +268,11 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.laps[-2] if len(self.laps) > 1 else self.baseline if self.laps else None
 
     def numbered(self, laps: Collection[int]) -> list[Lap]:
-        """The laps with these numbers that are over."""
+        """The finished laps with these numbers."""
         return [self.laps[number - 1] for number in sorted(laps) if 0 < number <= len(self.laps)]
 
     def snapshot_of(self, lap: int) -> str | None:
-        """The snapshot that a lap left behind; lap 0 is the untouched one."""
+        """The snapshot that a lap left behind; lap 0 stands for the untouched files."""
         if lap == 0:
             first = self.baseline or (self.laps[0] if self.laps else None)
             return None if first is None else (first.snapshot if first.number == 0 else first.base)

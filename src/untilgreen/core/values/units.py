@@ -65,7 +65,7 @@ def show_score(score: float) -> str:
 
 
 def all_used(number: int, what: str) -> str:
-    """That nothing is left of them: "all 3 laps are used", "the only lap is used"."""
+    """Says that none are left: "all 3 laps are used", "the only lap is used"."""
     return f"the only {what} is used" if number == 1 else f"all {number} {what}s are used"
 
 
