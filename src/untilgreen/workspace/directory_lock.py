@@ -17,7 +17,7 @@ class DirectoryLock:
     """The right to change the files of a directory, held until it is released or the process ends.
 
     The directory is the top of the git work tree, if there is one. The directory itself is locked, so runs
-    with other state directories are kept out too; a file in the state directory has the name of the run.
+    with other state directories are kept out too; a file in the state directory holds the name of the run.
     Child processes don't inherit either lock.
     """
 
@@ -57,7 +57,7 @@ class DirectoryLock:
             self._place = None
 
     def _lock_the_place(self) -> int | None:
-        """Lock the directory itself, on file systems that can; some on the network can't."""
+        """Lock the directory itself, if its file system can; some network file systems can't."""
         if sys.platform == "win32":
             return None
         try:

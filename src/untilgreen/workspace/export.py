@@ -29,7 +29,7 @@ from untilgreen.workspace.git.tree_diff import ABSENT, Difference, differences
 from untilgreen.workspace.git_workspace import RULES, GitWorkspace
 
 FIRST = "1-base"
-"""The label of the snapshot that the first turn begins with."""
+"""The label of the snapshot that the first turn starts from."""
 
 
 class Exporter:
@@ -38,19 +38,19 @@ class Exporter:
     def __init__(self, workspace: GitWorkspace) -> None:
         self._workspace = workspace
         self._unkept: tuple[_Seen, list[str]] | None = None
-        """What was found last, and the files at that time."""
+        """The files at the last call of `unkept`, and what it found."""
 
     async def top(self) -> Path:
         """The directory that paths in a snapshot are relative to."""
         return (await self._workspace._ready()).repository.top
 
     async def first(self) -> str:
-        """The snapshot that the first turn began with; empty if there is none."""
+        """The snapshot that the first turn started from; empty if there is none."""
         trees = await (await self._workspace._ready()).refs.trees()
         return next((tree for ref, tree in trees.items() if ref.endswith(f"/{FIRST}")), "")
 
     async def changes(self, before: str, after: str) -> Sequence[Change]:
-        """Which paths differ; `before` has to be what its name says, down to the last directory."""
+        """Which paths differ; raises if `before` or a directory in it does not match its name."""
         await check_trees((await self._workspace._ready()).git, before)
         return await self._workspace.changes(before, after)
 
@@ -66,7 +66,7 @@ class Exporter:
         return await content_of(private.git, snapshot, path)
 
     async def lines(self, snapshot: str, pattern: str, files: str) -> dict[str, list[str]]:
-        """The lines of a snapshot that an extended regular expression fits, by file."""
+        """The lines in a snapshot that match an extended regular expression, by file."""
         private = await self._workspace._ready()
         await check_files(private.git, snapshot, files)
         said = await private.git.attempt("grep", "-z", "-I", "-E", "-e", pattern, snapshot, "--", files)
@@ -123,7 +123,7 @@ class Exporter:
         parts: Mapping[str, bytes],
         aside: Collection[str],
     ) -> AsyncIterator[None]:
-        """The same in the workspace itself, whose own files return at the end of the block."""
+        """Like `export`, but in the workspace itself; its own files are put back at the end of the block."""
         private = await self._workspace._ready()
         async with private.alone() as git:
             tree = await _with_originals(git, private.index, snapshot, originals, paths)
@@ -133,7 +133,7 @@ class Exporter:
 
 
 class _Seen(NamedTuple):
-    """All that decides which files no snapshot contains."""
+    """Everything that determines which files no snapshot contains."""
 
     files: dict[bytes, Stamp]
     mark: tuple[int, ...]
@@ -141,7 +141,7 @@ class _Seen(NamedTuple):
 
 
 def _seen(private: PrivateRepository, max_file: int) -> _Seen | None:
-    """None where the files are too many, or where rules about them may change once more unseen."""
+    """None if there are too many files, or if an ignore file is so new that its next change may not show."""
     now = listing(os.fsencode(private.repository.top))
     if now is None or any(path.rpartition(b"/")[2].lower() in RULES for path in now.fresh):
         return None
@@ -149,7 +149,7 @@ def _seen(private: PrivateRepository, max_file: int) -> _Seen | None:
 
 
 def _size(path: Path) -> int:
-    """Of a file; directories and what is gone have none."""
+    """The size of a file; 0 for a directory or a missing file."""
     try:
         found = path.lstat()
     except OSError:
@@ -166,7 +166,7 @@ async def _with_originals(
     found = await differences(git, originals, snapshot)
     paths = {*paths, *_in_the_way(found, paths)}
     entries = [(each.old_mode, each.old, each.path) for each in found if shown(each.path) in paths]
-    # What leaves goes first: a file may lie where a directory was.
+    # Removals first: a file may be where a directory was.
     entries.sort(key=lambda entry: entry[0] != ABSENT)
     return await Index(git, index).changed_tree(snapshot, entries)
 

@@ -16,7 +16,7 @@ async def open_workspace(
 ) -> GitWorkspace:
     """Open a directory for a run and check that it can be used; `private_dir` belongs to this run only.
 
-    A run continues as it began: a repository that an agent made since could have filters of its choice.
+    A run that began without a repository stays without: one that an agent made since could have any filters.
     """
     began_without = await anyio.Path(private_dir, "git", "objects").is_dir()
     known = repositories or Repositories()

@@ -1,4 +1,4 @@
-"""Lists a small work tree with the times of its files, to find without git which of them may have changed."""
+"""Lists the files of a small work tree with their times, to tell without git which may have changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 MOST_ENTRIES = 1000
 """With more entries, asking git is faster."""
 FRESH_NANOSECONDS = 100_000_000
-"""A file changed this recently could change again without showing another time."""
+"""A file changed this recently could change again without getting another time."""
 
 Stamp = tuple[int, int, int, int, int]
 """Inode, mode, size and times."""
@@ -21,10 +21,10 @@ class Listing(NamedTuple):
 
     found: dict[bytes, Stamp]
     fresh: frozenset[bytes]
-    """Those that changed a moment ago, so that their stamps say little."""
+    """Paths that changed a moment ago, so their stamps may miss a later change."""
 
     def moved_since(self, before: Listing) -> list[bytes] | None:
-        """Files that may have changed; None if a path came, went, or became something else."""
+        """Files that may have changed; None if a path appeared, vanished, or became something else."""
         if self.found.keys() != before.found.keys():
             return None
         moved = []
@@ -40,7 +40,7 @@ class Listing(NamedTuple):
 
 
 def listing(top: bytes) -> Listing | None:
-    """None if git has to be asked: too many entries, one that can't be read, or a nested repository."""
+    """List a work tree; None if git has to: too many entries, an unreadable one, or a nested repository."""
     began = time.time_ns()
     found = _entries(top)
     if found is None:
@@ -68,5 +68,5 @@ def _entries(top: bytes) -> dict[bytes, Stamp] | None:
 
 
 def stamp_of(found: os.stat_result) -> Stamp:
-    """What changes with every change to a file or directory."""
+    """A value that differs after every change to a file or directory."""
     return found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns

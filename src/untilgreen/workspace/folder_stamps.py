@@ -1,7 +1,7 @@
-"""Lists the directories of a large work tree with their times, to know without git that no name came or went.
+"""Lists a large work tree's directories with their times, to tell without git that no file is new or gone.
 
-A directory's time changes with every name in it, and so with every new, removed or renamed file. Whether git
-ignores a name can change with a `.gitignore` file, so their times are kept too.
+A directory's time changes with every file added, removed or renamed in it. Which of them git ignores can
+change with a `.gitignore` file, so the times of those files are kept too.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Folder(NamedTuple):
     below: tuple[bytes, ...]
     """The names of the directories in it."""
     rules: tuple[tuple[bytes, Stamp], ...]
-    """Its files that say what git ignores, in any case, as some disks take both for the same."""
+    """Its `.gitignore` files, in upper or lower case, since some disks don't tell them apart."""
 
     def stamps(self) -> Iterator[Stamp]:
-        """All that tell whether it changed."""
+        """Every stamp that shows whether it changed."""
         yield self.stamp
         yield from (stamp for _, stamp in self.rules)
 
@@ -41,15 +41,15 @@ class Folders(NamedTuple):
     """When the listing began."""
 
     def same_as(self, before: Folders | None) -> bool:
-        """Whether no name came or went since."""
+        """Whether no name was added or removed since `before`."""
         return before is not None and before.found == self.found and before.settled()
 
     def settled(self) -> bool:
-        """Whether nothing changed just before, so that a later change shows another time."""
+        """Whether nothing changed just before the listing, so that any later change shows."""
         return not any(self._fresh(stamp) for folder in self.found.values() for stamp in folder.stamps())
 
     def unchanged(self, path: bytes, stamp: Stamp) -> Folder | None:
-        """What is known of a directory that has the same stamp again."""
+        """The directory as it was listed, if its stamp is still the same."""
         known = self.found.get(path)
         return known if known and known.stamp == stamp and not self._fresh(stamp) else None
 
@@ -58,7 +58,7 @@ class Folders(NamedTuple):
 
 
 def folders(top: bytes, before: Folders | None = None) -> Folders | None:
-    """None if git has to be asked: too many, or one that can't be read; `before` saves most of the work."""
+    """List the directories; None if git has to: too many, or an unreadable one; `before` saves most work."""
     began = time.time_ns()
     found: dict[bytes, Folder] = {}
     left = [b""]
@@ -83,7 +83,7 @@ def folders(top: bytes, before: Folders | None = None) -> Folders | None:
 
 
 def _names(place: bytes) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-    """The directories in one, but for git's own, and the files that say what git ignores."""
+    """The directories in a directory, except `.git`, and its `.gitignore` files."""
     below, rules = [], []
     with os.scandir(place) as listed:
         for entry in listed:

@@ -33,7 +33,7 @@ DIFF = (
     *("--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--inter-hunk-context=0"),
 )
 RACES = ("not uptodate", "would be overwritten", "would lose untracked")
-"""What git says, before it touches anything, if a file was written since git last looked."""
+"""What git says, before it touches anything, if a file was written since git last checked it."""
 GONE = (
     *("nonexistent object", "invalid object", "unable to read", "missing", "bad object", "unable to write"),
     "unable to create temporary file: No such file or directory",
@@ -42,7 +42,7 @@ GONE = (
 DAMAGE = ("index file smaller", "index file corrupt", "bad signature", "bad index", "index file open failed")
 """What git says about an index damaged by a power cut; ours can be rebuilt."""
 RULES = (b".gitignore", b".gitattributes")
-"""Files that decide about other files, in any case, as some disks take both for the same."""
+"""Files that decide how git treats others; compared in lower case, since some disks ignore case."""
 ATTEMPTS = 3
 REMEMBERED, MOST_REMEMBERED = 32, 10_000
 """How many differences between trees are remembered, and the most paths that one may have."""
@@ -79,17 +79,17 @@ class GitWorkspace:
         self._in_place = InPlace(self._private)
         self._private_repository: PrivateRepository | None = None
         self._tree: tuple[tuple[int, ...], str] | None = None
-        """The tree of the index, and its mark at that time."""
+        """The mark of the index, and its tree at that time."""
         self._seen: tuple[Listing, str] | None = None
-        """The files before the last look, all of them kept or ignored, and the tree that it found."""
+        """The files just before git last read them, all of them kept or ignored, and the tree it found."""
         self._names: tuple[Folders, tuple[int, ...]] | None = None
-        """The directories before the last look, which took in every new name, and the index after it."""
+        """The directories just before the last update, which added every new name, and the index's mark."""
         self._whole: str | None = None
         """The last tree that has a ref and was found complete."""
         self._differences: dict[tuple[str, str], Sequence[Difference]] = {}
-        """Between two trees, which never change; a lap asks for the same ones twice, and so does its end."""
+        """Between pairs of trees, which never change; several are asked for more than once in a lap."""
         self._untouched = self._unread = False
-        """Whether only git has written the work tree so far; whether its word was taken for the files."""
+        """Whether only git has written the files so far; whether its index was adopted without a check."""
         self._warnings: dict[str, None] = {}
         self.tell: Callable[[str], None] = tell_nobody
         """Called while something is waited for, and when a huge file enters git."""
@@ -101,9 +101,9 @@ class GitWorkspace:
         return list(self._warnings)
 
     def checked_out(self) -> None:
-        """Say that git has just written the work tree, and that nothing else was there or has run since.
+        """Note that git has just written the work tree, and that nothing else was there or has run since.
 
-        The first snapshot then takes git's word for it, and no file is read; later ones look as always.
+        The first snapshot then trusts git's index and reads no file; later ones check as usual.
         """
         self._untouched = True
 
@@ -140,7 +140,7 @@ class GitWorkspace:
         return (await self.patch(before, after)).decode(errors="replace")
 
     async def patch(self, before: str, after: str) -> bytes:
-        """The same as bytes, so that it can be applied whatever the encoding."""
+        """Like `diff`, but as bytes, so that it can be applied whatever the encoding."""
         private = await self._ready()
         return await private.git(*DIFF, tree_id(before), tree_id(after))
 
@@ -165,7 +165,7 @@ class GitWorkspace:
     async def holding(
         self, tree: str, *, parts: Mapping[str, bytes], aside: Collection[str]
     ) -> AsyncIterator[None]:
-        """Swap other files into the work tree temporarily, then its own back, even after a crash."""
+        """Temporarily swap other files into the work tree; its own are put back, even after a crash."""
         await self.recover()
         top = (await self._ready()).repository.top
         async with self._in_place.hold(self, top, tree, parts=parts, aside=aside):
@@ -189,7 +189,7 @@ class GitWorkspace:
         await (await self._ready()).refs.forget()
 
     async def _kept(self, private: PrivateRepository, git: Git, label: str) -> str:
-        """The tree of what is on disk, kept by a ref and checked to be complete, as a gc may run."""
+        """The tree of what is on disk, kept by a ref and checked to be complete, as a gc may be running."""
         for attempt in range(1, ATTEMPTS_BESIDE_A_GC + 1):
             watch = GcWatch(private.repository.common, private.repository.top, self.tell)
             try:
@@ -217,7 +217,7 @@ class GitWorkspace:
         self._whole = tree
 
     def _remember(self, before: str, after: str, found: Sequence[Difference]) -> None:
-        """Keep the latest and small ones only, as a run may take thousands of laps."""
+        """Keep only the latest, and only small ones: a run may take thousands of laps."""
         if len(found) > MOST_REMEMBERED:
             return
         if len(self._differences) >= REMEMBERED:
@@ -253,7 +253,7 @@ class GitWorkspace:
         now = listing(os.fsencode(private.repository.top)) if private.patcher else None
         if not in_index and (tree := await self._patched(private, git, now)) is not None:
             return tree
-        patches = not in_index and not self.max_file  # which counts only files that the index does not have
+        patches = not in_index and not self.max_file  # the limit is for files new to the index
         index = Index(git, private.index, self.max_file, private.patcher if patches else None)
         if self._untouched:
             self._untouched = False
@@ -286,7 +286,7 @@ class GitWorkspace:
         return tree
 
     def accounts_for(self, files: Mapping[bytes, Stamp]) -> bool:
-        """Whether these are the files of the last look, which found each of them kept or ignored."""
+        """Whether these are the files that git last read, and found each of them kept or ignored."""
         return self._seen is not None and self._seen[0].found == files
 
     async def _folders(self, private: PrivateRepository) -> Folders | None:
@@ -296,12 +296,12 @@ class GitWorkspace:
         return await to_thread.run_sync(folders, os.fsencode(private.repository.top), before)
 
     def _stands_still(self, private: PrivateRepository, before: Listing) -> bool:
-        """Whether no file came, went or changed while git looked: then all that it left out is ignored."""
+        """Whether no file was added, removed or changed meanwhile: then any that git left out are ignored."""
         after = listing(os.fsencode(private.repository.top))
         return after is not None and after.found == before.found
 
     async def _patched(self, private: PrivateRepository, git: Git, now: Listing | None) -> str | None:
-        """The tree of what is on disk, made from the last one; None if git has to look."""
+        """The tree of what is on disk, derived from the last one; None if git has to read the files."""
         if now is None or self._seen is None or private.patcher is None:
             return None
         before, tree = self._seen

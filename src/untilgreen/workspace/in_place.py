@@ -1,4 +1,4 @@
-"""Swaps other files into the workspace temporarily, then its own back, even after a crash.
+"""Temporarily swaps other files into the workspace; its own are put back, even after a crash.
 
 Files in a snapshot are restored from it. Other files are moved into the run's folder and back.
 """
@@ -60,7 +60,7 @@ class InPlace:
         parts: Mapping[str, bytes],
         aside: Collection[str],
     ) -> AsyncIterator[None]:
-        """The workspace with the files of `tree` and with these parts, without what goes `aside`."""
+        """Hold the files of `tree` and these parts in the workspace, without the paths in `aside`."""
         before = await snapshots.snapshot(LABEL)
         there = await to_thread.run_sync(_existing, top, aside)
         note = Note(top=str(top), before=before, aside=there)
@@ -133,7 +133,7 @@ def _move_aside(note: Note, aside: Path) -> None:
 
 
 def _move_back(note: Note, aside: Path) -> None:
-    """Replace what a gate may have created there."""
+    """Put the files back, replacing what a gate may have created in their place."""
     for path in note.aside:
         if os.path.lexists(aside / path):
             _carry(aside / path, Path(note.top, path))
@@ -142,7 +142,7 @@ def _move_back(note: Note, aside: Path) -> None:
 
 
 def _carry(source: Path, target: Path) -> None:
-    """A path that exists at its target is complete: across disks it is first copied next to it."""
+    """Move a path; across disks it is first copied next to its target, so what is there is complete."""
     target.parent.mkdir(parents=True, exist_ok=True)
     _clear(target)
     try:

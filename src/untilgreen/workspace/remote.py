@@ -1,4 +1,4 @@
-"""Snapshots over a git remote: a cache for each worker, and a workspace whose snapshots are elsewhere first.
+"""Snapshots over a git remote: a cache on each machine, and a workspace that pushes every snapshot.
 
 A snapshot is pushed as a commit: git finds common objects only through commits, and a bare tree would send
 the whole repository each time. All commits of a run are one chain under one ref, since a push lists all refs.
@@ -41,15 +41,15 @@ class Chain:
 
     tip: str
     entries: tuple[tuple[str, str], ...]
-    """Each tree, and what it is of."""
+    """Each tree, and what it is a snapshot of."""
 
     def left_by(self, turn: str) -> str | None:
-        """What an interrupted turn had done when it was last pushed."""
+        """The last tree that was pushed for an interrupted turn."""
         return next((tree for tree, what in self.entries if what == f"left {turn}"), None)
 
 
 class RemoteFailed(GitFailed):
-    """A remote that could not be used, several times in a row: which one, and git's own words."""
+    """A remote failed several times in a row: which one, and git's own words."""
 
     def __init__(self, failure: GitFailed, url: str) -> None:
         self.command, self.words = failure.command, failure.words
@@ -67,7 +67,7 @@ class Remote:
     """One repository elsewhere and its cache here, shared by all runs of this machine."""
 
     def __init__(self, url: str, cache: Path) -> None:
-        """The URL may come from another machine, so it must not be an option of git."""
+        """The URL may come from another machine, so it must not pass for an option of git."""
         if url.startswith("-"):
             raise WorkspaceNotReady(f"{url!r} is not the address of a git remote. Check the run's plan.")
         self.url = url
@@ -98,7 +98,7 @@ class Remote:
         return self.git.checked(done).decode(errors="replace")
 
     async def fetch_branch(self, name: str) -> str | None:
-        """The newest commit of a branch, of the default one for `HEAD`; None if there is none."""
+        """The newest commit of a branch, or of the default branch for `HEAD`; None if there is none."""
         await self._ensure()
         ref = name if name == "HEAD" else f"refs/heads/{name}"
         listed = (await self._patiently("ls-remote", self.url, ref)).decode().split()
@@ -109,11 +109,11 @@ class Remote:
         return listed[0]
 
     async def begin(self, run: str, source: Git, commit: str) -> None:
-        """Push the commit that a run begins with for its workers."""
+        """Push the commit that a run begins with, so that workers can fetch it."""
         await self._patiently(*_PUSH, self.url, f"{commit}:{REFS}/{run}", git=source)
 
     async def chain_on(self, tree: str, parent: str, what: str) -> str:
-        """One more link."""
+        """Make the next commit of a chain, in the cache."""
         return await chain_on(self.git, tree, parent, what)
 
     async def push(self, *arguments: str) -> None:
@@ -152,7 +152,7 @@ class Remote:
         """One fetch at a time in a cache."""
         descriptor = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            while not await to_thread.run_sync(lock, descriptor):  # noqa: ASYNC110 - of another process
+            while not await to_thread.run_sync(lock, descriptor):  # noqa: ASYNC110 - another process holds it
                 await anyio.sleep(0.02)
             yield
         finally:
@@ -170,7 +170,7 @@ _PUSH = ("push", "--quiet", "--no-verify")
 
 
 class RemoteWorkspace(GitWorkspace):
-    """A work tree whose every snapshot is on the remote before anybody hears of it."""
+    """A work tree whose snapshots are all on the remote before anyone learns of them."""
 
     def __init__(
         self,
@@ -202,7 +202,7 @@ class RemoteWorkspace(GitWorkspace):
         return done
 
     async def leave(self, lap: int, attempt: int) -> None:
-        """Push what a turn has done so far, for the driver that continues elsewhere; no event names it."""
+        """Push what a turn has done so far, in case a driver continues it elsewhere; no event mentions it."""
         tree, turn = await super().snapshot("left"), f"{lap}-{attempt}"
         if (turn, tree) != self._left:
             await self._push(tree, f"left {turn}")
@@ -225,7 +225,7 @@ class RemoteWorkspace(GitWorkspace):
                         raise
                     await self._still_ours()
                     self._tip = (await self._remote.fetch(self._name, self._commit)).tip
-                    if self._tip != commit:  # else it was ours, and the answer got lost
+                    if self._tip != commit:  # else our push succeeded, and the answer got lost
                         continue
                 break
             self._tip = commit

@@ -69,7 +69,7 @@ class Restoring:
         self._top = os.fsencode(git.place)
 
     async def free_the_way(self, seen: str, snapshot: str) -> tuple[str, frozenset[bytes]]:
-        """Include ignored files that are in the way of the snapshot's files in `before`.
+        """The tree `seen`, with the ignored files added that are in the way of the snapshot's files.
 
         The second value lists paths that stay blocked because a nested repository is there.
         """
@@ -81,7 +81,7 @@ class Restoring:
         return await self._index.tree(), frozenset(blocked)
 
     async def theirs(self, seen: str, known: str | None, cut_off: Intent | None) -> set[bytes]:
-        """Paths that others changed since `known`; an interrupted restore does not count."""
+        """Paths that others changed since `known`; changes by an interrupted restore don't count."""
         if known is None:
             return set()
         changed = {difference.path for difference in await differences(self._git, known, seen)}

@@ -29,7 +29,7 @@ def remove_tree(path: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put a file at a path; whatever was there, a link for example, is replaced and not followed."""
+    """Put a file at a path; whatever was there, such as a link, is replaced and not followed."""
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     try:
@@ -42,5 +42,5 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def copy_over(source: Path, path: Path) -> None:
-    """The same with the content of another file."""
+    """Like `replace_file`, with the content of another file."""
     replace_file(path, source.read_bytes())

@@ -59,7 +59,7 @@ class Merging:
             return await Index(git, private.index).changed_tree(ours, entries) if entries else ours
 
     async def merge(self, base: str, ours: str, theirs: str, label: str) -> Merged:
-        """Both sides' changes since base; ours is what is on disk, apart from what git ignores."""
+        """Merge both sides' changes since base; ours is what is on disk, apart from ignored files."""
         private = await self._workspace._ready()
         async with private.alone() as git:
             mine = _Mine(await differences(git, base, ours), private.repository.top)
@@ -93,7 +93,7 @@ class _Mine:
         self._crowded = False
 
     def at(self, path: bytes) -> Difference | None:
-        """What happened to a path."""
+        """This side's change to a path."""
         return self._changes.get(path)
 
     def has(self, change: Difference) -> bool:
@@ -109,7 +109,7 @@ class _Mine:
         return found or self._folders.get(change.path) or self._ignored(change)
 
     def expect(self, changes: Sequence[Difference]) -> None:
-        """Check whether files that are in no tree are where the other side adds some."""
+        """Note whether files that are in no tree lie where the other side adds some."""
         alone = [each for each in changes if each.path not in self._changes]
         self._leaving = [each for each in alone if each.deleted]
         self._crowded = any(in_the_way(self._top, alone))
@@ -145,7 +145,7 @@ async def _settle(change: Difference, mine: _Mine, files: _Files) -> tuple[Entry
 
 
 class _Files:
-    """The sides of one file after another, as `git merge-file` wants them."""
+    """Merges one file at a time with `git merge-file`."""
 
     def __init__(self, git: Git, scratch: Path, label: str) -> None:
         self._git = git

@@ -1,4 +1,4 @@
-"""A linked worktree for one run: created, removed, and ended as one commit on its own branch."""
+"""A linked worktree for one run: created, removed, and finished as one commit on its branch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COMMITS = "commits"
 
 
 class Worktree(Struct, frozen=True, kw_only=True):
-    """Where one run works, beside the files of its user and of every other run."""
+    """Where one run works, apart from the files of its user and of every other run."""
 
     path: Path
     repository: Path
@@ -72,7 +72,7 @@ class Worktree(Struct, frozen=True, kw_only=True):
             await self._remove()
             for lock in (self.repository / "refs" / "heads").glob(f"{self.branch}.lock"):  # of a killed git
                 lock.unlink()
-            # From the user's own directory, so that the new one is as sparse as that.
+            # In the user's own directory, so that the worktree is as sparse as that.
             git = Git(place=origin, descriptors=descriptors)
             git = replace(git, settings=overrides(await read_settings(git), origin))
             await git("worktree", "add", "--quiet", "-B", self.branch, str(self.path), commit)
@@ -106,7 +106,7 @@ class Worktree(Struct, frozen=True, kw_only=True):
         return made
 
     async def _stand_on(self, commit: str) -> None:
-        """Detach HEAD at a commit, with an index that has its files.
+        """Detach HEAD at a commit, with an index that matches it.
 
         Agents in a sandbox can write the worktree's record, and git would follow a link that they put there:
         so both files are made elsewhere, and replace what is there.

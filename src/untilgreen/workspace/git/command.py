@@ -62,12 +62,12 @@ PLAINLY = b"./"
 """Prefix for paths given to `check-ignore`: a bare `:/x` would mean the `x` at the top."""
 LONGEST = 2000
 _HALF_MADE = regex(rb"failed to read .*commondir")
-"""From commands that look at all worktrees while another process is making one: its file is still empty."""
+"""The error of commands that read all worktrees while another process is adding one: its file is empty."""
 _TRIES, _PAUSE_SECONDS = 50, 0.1
 
 
 class GitFailed(WorkspaceNotReady):
-    """A failed git command: what git said, and what helps."""
+    """A failed git command: what git said, and what to do about it."""
 
     def __init__(self, command: str, words: str, place: Path) -> None:
         self.command, self.words = command, words
@@ -104,7 +104,7 @@ class Git(Struct, frozen=True, kw_only=True):
     ) -> CompletedProcess[bytes]:
         running = _Running()
         try:
-            # In a thread: with several processes per lap, the event loop's own way costs twice as much.
+            # In a thread: a lap starts several processes, and the event loop's own cost twice as much.
             return await to_thread.run_sync(self._run, running, arguments, given, abandon_on_cancel=True)
         except FileNotFoundError:
             raise WorkspaceNotReady(self._absent()) from None
@@ -126,7 +126,7 @@ class Git(Struct, frozen=True, kw_only=True):
             stderr=PIPE,
             cwd=self.place,
             env={**environment(), **self.variables, "PATH": path},
-            # Out of reach of Ctrl-C in the terminal: what has begun is finished.
+            # Out of reach of Ctrl-C in the terminal: a command that has begun is finished.
             start_new_session=True,
             pass_fds=self.descriptors,
         )
@@ -139,7 +139,7 @@ class Git(Struct, frozen=True, kw_only=True):
     def _refuse_a_pipe(self) -> None:
         """An agent can put a pipe in place of HEAD, and git would wait for it forever."""
         head = Path(self.variables.get("GIT_DIR", work_tree_top(self.place) / ".git"), "HEAD")
-        if os.path.exists(head) and not head.is_file():  # noqa: PTH110 - no error where it may not be seen
+        if os.path.exists(head) and not head.is_file():  # noqa: PTH110 - no error where access is denied
             raise WorkspaceNotReady(
                 f"{str(head)!r} is not a regular file, so git can't read it. Replace it with a file that "
                 "contains the line `ref: refs/heads/BRANCH`, with the name of your branch, and try again."
@@ -191,7 +191,7 @@ class _Running:
 
 @cache
 def _program(search: str) -> str:
-    """Where git is, looked up once: a `git` that an agent puts in front of it later is not ours."""
+    """The path of git, looked up once: a `git` that an agent puts on the PATH later is not used."""
     found = which("git", path=search)
     if found is None:
         raise FileNotFoundError(search)
@@ -202,7 +202,7 @@ def _program(search: str) -> str:
 def _ours_first(search: str, place: Path, tree: Path) -> str:
     """A PATH on which folders of the workspace come last.
 
-    An agent may have put its own git there, but a filter may be installed only there.
+    An agent may have put a `git` there, but they may also be the only place where a filter is installed.
     """
     ours = path_outside(search, (work_tree_top(place), tree)).split(os.pathsep)
     folders = [folder for folder in search.split(os.pathsep) if Path(folder).is_absolute()]
@@ -220,7 +220,7 @@ def environment() -> dict[str, str]:
 SEALED = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_SYSTEM": os.devnull, "GIT_CONFIG_GLOBAL": os.devnull}
 """Variables for a git that sees nothing but the configuration in its own git directory."""
 OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
-"""Variables for a git that never fetches missing objects, and so never starts what would fetch them."""
+"""Variables for a git that never fetches missing objects, and so never starts a program to fetch them."""
 
 
 def split(listed: bytes) -> list[bytes]:

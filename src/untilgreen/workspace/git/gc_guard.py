@@ -1,8 +1,8 @@
 """Waits for a running `git gc` or `git prune`, and checks that a snapshot is still complete.
 
 Both collect refs first and delete objects afterwards, so even a tree that got its ref in between can lose
-objects. A running gc is noticed by its note `gc.pid` and by the modification time of the folder around it. A
-prune leaves no trace: one that runs is waited for, and then every new object of a tree is looked up.
+objects. A running gc shows in its file `gc.pid` and in the modification time of the folder around it. A prune
+leaves no trace: a running one is waited for, and then every new object of a tree is checked for.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _SILENT_SECONDS = 2.0
 
 
 def tell_nobody(sentence: str) -> None:
-    """For callers who show nothing."""
+    """A `tell` for callers that show nothing."""
 
 
 async def check_whole(
     git: Git, objects: LooseObjects, tree: str, before: str | None, compared: Compared | None = None
 ) -> list[Difference] | None:
-    """Raise if an object of a tree is missing; objects of `before` are taken to be there.
+    """Raise if an object of a tree is missing; those of `before` are assumed to exist.
 
-    Returns what differs from `before`, which is computed for that anyway; `compared` is that, if known.
+    Returns what differs from `before`, which is needed for this anyway; `compared` is that, if known already.
     """
     if before is None:
         await git("rev-list", "--objects", "--quiet", tree)
         return None
-    # git reads every new directory for that itself
+    # `differences` reads every new directory itself, so none is missing then.
     found, trees = compared or Compared(await differences(git, before, tree), [])
     new = {each.new.decode() for each in found if not each.deleted and each.new_mode != SUBMODULE}
     packed = sorted(name for name in new.union(trees) if not objects.has(name))
@@ -59,7 +59,7 @@ async def check_whole(
 
 
 class GcWatch:
-    """Tells whether a gc was running since the watch began."""
+    """Tells whether a gc has been running since the watch began."""
 
     def __init__(
         self, repository: Path, top: Path | None = None, tell: Callable[[str], None] = tell_nobody
@@ -84,10 +84,10 @@ class GcWatch:
         return seen
 
     async def no_prune(self) -> None:
-        """Wait for every prune running here; one that begins later sees all refs."""
+        """Wait for every prune running here; one that starts later sees all refs."""
         prunes = await to_thread.run_sync(called, PROGRAM, "prune", self._places)
         with anyio.move_on_after(PATIENCE_WITH_A_PRUNE):
-            while any(map(lives, prunes)):  # noqa: ASYNC110 - they are another program's
+            while any(map(lives, prunes)):  # noqa: ASYNC110 - processes of another program
                 await anyio.sleep(_LOOK_SECONDS)
 
     @property
@@ -104,7 +104,7 @@ class GcWatch:
             ) from None
 
     def _running(self) -> int | None:
-        """The process of the note, if it is a git that runs here; a stale note may name any other process."""
+        """The process that the note names, if it is a git running here; a stale note may name any process."""
         if not (self._repository / NOTE).exists():
             return None
         import psutil  # noqa: PLC0415 - takes longer to load than most commands, and few repositories have a note

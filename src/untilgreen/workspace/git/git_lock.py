@@ -32,7 +32,7 @@ async def alone(busy: Path, place: Path) -> AsyncIterator[tuple[int, ...]]:
 
 async def _wait_for(descriptor: int, place: Path) -> None:
     with anyio.move_on_after(PATIENCE):
-        while not lock(descriptor):  # noqa: ASYNC110 - it may be another process that holds it
+        while not lock(descriptor):  # noqa: ASYNC110 - another process may hold it
             await anyio.sleep(0.01)
         return
     raise WorkspaceNotReady(

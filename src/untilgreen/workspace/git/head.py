@@ -20,7 +20,7 @@ _TREE_OF = regex(rb"tree ([0-9a-f]+)\n")
 
 
 class _Endless(Exception):
-    """A file of git's that an agent replaced with a pipe or something else."""
+    """One of git's files is no small regular file: an agent may have replaced it, with a pipe for example."""
 
 
 class History:
@@ -49,19 +49,19 @@ class History:
         return (*lines[:MOST], "and more") if len(lines) > MOST else tuple(lines)
 
     def loose_tree(self, objects: LooseObjects) -> str | None:
-        """The tree of HEAD, if its commit lies in a file of its own, as new ones do."""
+        """The tree of HEAD, if its commit is a loose object, as new ones are."""
         head = self._read()
         commit = objects.read(b"commit", head) if head and head != UNBORN else None
         found = _TREE_OF.match(commit) if commit else None
         return found[1].decode() if found else None
 
     def _read(self) -> str | None:
-        """HEAD and its branch are small files, unless refs are packed or stored otherwise."""
+        """The commit of HEAD, read from git's files; None if its branch is packed or stored otherwise."""
         try:
             text = _text(self._repository.git_dir / "HEAD")
             if text.startswith("ref: refs/") and ".." not in text:
                 text = _text(self._repository.common / text.removeprefix("ref: "))
-        except _Endless:  # git would wait for it too
+        except _Endless:  # git would hang on it too
             return UNBORN
         except (OSError, ValueError):  # not text, or not a valid file name
             return None

@@ -17,13 +17,13 @@ from untilgreen.workspace.git.tree_patch import filtered
 
 REGULAR = (b"100644", b"100755")
 ORDINARY = b"H"
-"""What `git ls-files -v` shows before a file that nothing is said about; in lower case, assumed unchanged."""
+"""What `git ls-files -v` prints before a file without flags; in lower case, one that is assumed unchanged."""
 SKIPPED = (b"S", b"s")
-"""Before one that is outside a sparse checkout, or that git was told to leave alone."""
+"""The same before a file outside a sparse checkout, or one that git was told to leave alone."""
 CONVERTING = frozenset({b"text", b"crlf", b"eol", b"ident", b"working-tree-encoding", b"filter"})
-"""Attributes by which a checkout writes other bytes than git keeps, unless they are unset."""
+"""Attributes that, unless unset, make a checkout write other bytes than git stores."""
 _SUBMODULE_MODE = int(SUBMODULE, 8).to_bytes(4, "big")
-"""As every version of the index file holds it."""
+"""The mode as every version of the index file stores it."""
 _SUBMODULE = regex(rb"(?:\A|\0)%s [^\t]*\t([^\0]+)" % SUBMODULE)
 
 
@@ -55,10 +55,10 @@ async def seed(private: PrivateRepository, git: Git) -> bool:
 
 
 async def adopt(private: PrivateRepository, git: Git) -> bool:
-    """Make the private index of a work tree that git alone has just written, without looking at its files.
+    """Make the private index of a work tree that git alone has just written, without reading its files.
 
     Returns False, and makes none, if there is one already, or if git may have written other bytes than it
-    keeps, such as line endings.
+    stores, such as line endings.
     """
     if private.index.exists() or not private.repository.index.exists() or await _converts(private.users):
         return False
@@ -67,12 +67,12 @@ async def adopt(private: PrivateRepository, git: Git) -> bool:
 
 
 async def refresh(git: Git) -> bool:
-    """Note the times of files whose bytes are the same; returns whether all files are."""
+    """Record the new times of files whose bytes are unchanged; returns whether all files are."""
     return not (await git.attempt("update-index", "--refresh")).returncode
 
 
 async def submodules(git: Git, index: Path | None = None) -> tuple[bytes, ...]:
-    """The paths of submodules in git's index; if that file is named, git is asked only if it may have one."""
+    """The paths of submodules in git's index; given `index`, git is asked only if that file may list any."""
     if index is not None and not await anyio.to_thread.run_sync(_may_have_submodules, index):
         return ()
     listed = await git("ls-files", "-z", "--stage")
@@ -80,7 +80,7 @@ async def submodules(git: Git, index: Path | None = None) -> tuple[bytes, ...]:
 
 
 async def _converts(git: Git) -> bool:
-    """Whether settings or attributes ask for other bytes on disk than in git."""
+    """Whether settings or attributes may make bytes on disk differ from those in git."""
     asked = await git.attempt("config", "--get", "core.autocrlf")
     if asked.stdout.strip() not in (b"", b"false"):
         return True
@@ -92,7 +92,7 @@ async def _converts(git: Git) -> bool:
 
 
 async def _begun(private: PrivateRepository, git: Git) -> Path:
-    """A copy of the user's index beside the private one, whose place it takes when it is ready."""
+    """Start the private index as a copy of the user's, under another name until it is ready."""
     beginning = private.index.with_name("seed")
     beginning.unlink(missing_ok=True)
     await _copy(private, git.with_index(beginning), beginning)
@@ -100,7 +100,7 @@ async def _begun(private: PrivateRepository, git: Git) -> Path:
 
 
 def _may_have_submodules(index: Path) -> bool:
-    """Whether the mode of one may be in the file; an index that is split has another file."""
+    """Whether the index file may list a submodule; with a split index, the other file may."""
     try:
         return _SUBMODULE_MODE in index.read_bytes() or any(index.parent.glob("sharedindex.*"))
     except FileNotFoundError:
@@ -109,7 +109,7 @@ def _may_have_submodules(index: Path) -> bool:
 
 async def _copy(private: PrivateRepository, git: Git, to: Path) -> None:
     if private.repository.index.exists():
-        # With its time: git reads files again that are not older than the index.
+        # Keep its time: git reads files again that are not older than the index.
         shutil.copy2(private.repository.index, to)
         await _join(private, git)
         return

@@ -1,4 +1,4 @@
-"""Reads and writes single objects of a repository as git does, each in a file of its own, never half."""
+"""Reads and writes a repository's loose objects as git does: each in its own file, whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ BEING_WRITTEN = "tmp_obj_"
 """Prefix of files that are not complete yet; `git gc` removes those that a killed process left."""
 SHA1_LENGTH = 40
 _AS_A_FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""An agent may have put a link or a pipe in its place."""
+"""An agent may have put a link or a pipe in place of an object."""
 _SMALL = 100_000
 _FASTEST = 1
-"""How much git compresses such files, unless it is told otherwise."""
+"""The compression level that git uses for such files by default."""
 
 
 def object_name(kind: bytes, content: bytes, length: int = SHA1_LENGTH) -> bytes:
-    """The name of an object, of as many hexadecimal digits as the repository uses."""
+    """The name of an object: its hash, with as many hexadecimal digits as the repository uses."""
     made = hashlib.sha1(usedforsecurity=False) if length == SHA1_LENGTH else hashlib.sha256()
     made.update(b"%s %d\0" % (kind, len(content)))
     made.update(content)
@@ -29,14 +29,14 @@ def object_name(kind: bytes, content: bytes, length: int = SHA1_LENGTH) -> bytes
 
 
 class LooseObjects:
-    """The objects of a repository that lie in files of their own."""
+    """The loose objects of a repository, each in a file of its own."""
 
     def __init__(self, folder: Path, object_format: str = "sha1") -> None:
         self._folder = os.fspath(folder)
         self.length = SHA1_LENGTH if object_format == "sha1" else 64
 
     def write(self, kind: bytes, content: bytes) -> bytes:
-        """Keep an object and return its name; one that is there becomes as young as a new one, as in git."""
+        """Store an object and return its name; as in git, one that exists already gets a new file time."""
         name = object_name(kind, content, self.length)
         target = self._file(name.decode())
         try:
@@ -49,7 +49,7 @@ class LooseObjects:
         return name
 
     def read(self, kind: bytes, name: str) -> bytes | None:
-        """A small object; None where git has to be asked: in a pack, larger, or not what its name says."""
+        """A small object; None if git has to be asked: it is packed, larger, or does not match its name."""
         try:
             descriptor = os.open(self._file(name), os.O_RDONLY | _AS_A_FILE)
             try:
@@ -65,7 +65,7 @@ class LooseObjects:
         return content if whole else None
 
     def has(self, name: str) -> bool:
-        """Whether it lies in a file of its own; it may be in a pack otherwise."""
+        """Whether it is a loose object; if not, it may still be in a pack."""
         return os.path.exists(self._file(name))  # noqa: PTH110 - the same
 
     def _file(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Creates a ref without git, in a file of its own that is there as a whole or not at all."""
+"""Creates a loose ref without git, whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from untilgreen.crash_points import passing
 PACKED = "packed-refs"
 OTHER_STORE = "reftable"
 LOCK = ".lock"
-"""Names that end so are no refs to git."""
+"""git takes no name with this ending for a ref."""
 
 
 def create_ref(common: Path, ref: str, name: str) -> bool:
-    """Let a ref that does not exist yet name an object; False if it has to be left to git.
+    """Create a new ref that names an object; False if that has to be left to git.
 
-    `common` is the git directory that holds the refs of all worktrees. A link can only be made where nothing
-    is, so git's lock is not needed, and a driver that is killed here leaves none behind.
+    `common` is the git directory that holds the refs of all worktrees. A hard link never replaces a file, so
+    git's lock is not needed, and a driver killed here leaves no lock behind.
     """
     path = common / ref
     if (common / OTHER_STORE).exists() or os.path.lexists(path.with_name(path.name + LOCK)):
@@ -49,7 +49,7 @@ def create_ref(common: Path, ref: str, name: str) -> bool:
 
 
 def _is_packed(common: Path, ref: str) -> bool:
-    """Whether the ref, or one in place of its folder, is in the file of old refs."""
+    """Whether `packed-refs` lists the ref, or one with the name of its folder."""
     try:
         descriptor = os.open(common / PACKED, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Checks that git's objects are what their names say.
+"""Checks that git's objects match their names.
 
 git trusts its own files: an agent that can write them could overwrite the object of an original, and git
-would return the new content under the old name. A name is the hash of its content, so it is computed again.
+would return the new content under the old name. A name is a hash of the content, so it is computed again.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from untilgreen.workspace.git.command import Git, split
 from untilgreen.workspace.git.loose_objects import object_name
 
 AT_ONCE = 64_000_000
-"""Bytes that are asked for in one command, as far as the objects are not larger."""
+"""How many bytes are read with one command, unless a single object is larger."""
 LINK = b"120000"
 """The mode of a link in a listing of git."""
 _SMALL = 1 << 15
-"""Bytes of most files; to read them at once is cheaper than to open a file object."""
+"""Most files have fewer bytes; reading those in one call is cheaper than opening a file object."""
 
 
 async def check_trees(git: Git, tree: str) -> None:
-    """The tree and all below it, which say which path has which content; not the contents."""
+    """Check a tree and all trees below it, which say which path has which content, but not the contents."""
     listed = [each for each in await _entries(git, tree, "-d") if each.kind == b"tree"]
     await _check(git, [_Entry(b"tree", tree.encode(), 0), *listed])
 
 
 async def check_all(git: Git, tree: str) -> None:
-    """The tree, all below it, and every content; a submodule is kept elsewhere."""
+    """Check a tree, all trees below it, and every content; submodules are stored elsewhere."""
     listed = [each for each in await _entries(git, tree, "-l") if each.kind != b"commit"]
     await _check(git, [_Entry(b"tree", tree.encode(), 0), *listed])
 
 
 async def check_files(git: Git, tree: str, pattern: str) -> None:
-    """The contents of the files whose path fits a pattern such as "*.go"."""
+    """Check the contents of files whose path matches a pattern such as `*.go`."""
     await _check(git, [each for each in await _entries(git, tree, "-l", pattern) if each.kind == b"blob"])
 
 
 async def check_written(git: Git, tree: str, place: Path) -> None:
-    """The same after a tree was written into a directory: reading its files is far cheaper than asking git.
+    """Like `check_all`, after the tree was written into a directory: its files are far cheaper to read.
 
-    Where a file is not what its name says, a filter may have changed it; then the object itself is looked at.
+    A file that does not match its name may have been changed by a filter; then the object itself is checked.
     """
     listed = split(await git("ls-tree", "-r", "-t", "-z", tree))
     folders, other = await to_thread.run_sync(_other_on_disk, listed, place)
@@ -54,7 +54,7 @@ async def check_written(git: Git, tree: str, place: Path) -> None:
 
 
 def _other_on_disk(listed: Sequence[bytes], place: Path) -> tuple[list[_Entry], list[_Entry]]:
-    """The directories of a tree, and the contents that are not on disk as their names say."""
+    """The directories of a tree, and the files that on disk do not match their names."""
     top, folders, other = os.fsencode(place), [], []
     for line in listed:
         about, _, path = line.partition(b"\t")

@@ -19,7 +19,7 @@ MOVING = ("No such file or directory", "short read", "file changed")
 PASSED_OVER = "Ignoring path"
 ATTEMPTS = 3
 NOTEWORTHY = 100_000_000
-"""Bytes from which a new file is named before git stores it."""
+"""Size in bytes from which a new file is reported before git stores it."""
 LARGE = 1_000_000
 """Size of an index, at about 100 bytes per file, from which two processes are faster than one."""
 OTHERS = ("ls-files", "-z", "--others", "--exclude-standard")
@@ -42,14 +42,14 @@ class Index:
     async def update(
         self, known: str | None = None, *, unchanged: bool = False, same_names: bool = False
     ) -> Looked:
-        """Find what is on disk, and report what was left out; `known` is the tree of the index before.
+        """Record what is on disk, and report what was left out; `known` is the tree of the index so far.
 
-        First list differences without writing, then add them all at once: faster than `git add -A`, and
-        nested repositories are reported instead of added. Where they are simple and no file came or went,
-        the tree is derived from `known`; the index stays as it is, and has the same differences next time.
+        Lists differences without writing, then adds them all at once: faster than `git add -A`, and nested
+        repositories are reported instead of added. If the differences are simple and no file is new, the
+        tree is derived from `known`; the index stays as it is, and shows the same differences next time.
 
-        `unchanged` says that the files in it were compared a moment ago: only new ones are looked for.
-        `same_names` says that no name came or went since the last update, and none became ignored or not.
+        `unchanged` says that the files in it were compared a moment ago, so only new ones are searched for.
+        `same_names` says that since the last update no name was added or removed, nor ignored or unignored.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -88,13 +88,13 @@ class Index:
             await self.add([path for path in await self._others() if not path.endswith(b"/")])
             return None
         tree = None if self._passed_over else await self._patched(known, paths, "take")
-        # What is written between its two readers is in the index as it was, and in the tree as it is.
+        # A file written in between may be in the index as it was, and in the tree as it is now.
         return tree if times(self._git.place, paths) == before else None
 
     async def _patched(
         self, known: str | None, paths: Sequence[bytes], new: Literal["take", "refuse"]
     ) -> str | None:
-        """The tree of what is on disk, made from that of the index; None where that can't be done."""
+        """The tree of what is on disk, derived from the index's tree; None if that can't be done."""
         if known is None or not paths or self._patcher is None:
             return None if paths else known
         try:
@@ -119,7 +119,7 @@ class Index:
         return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
     def _looks(self, *, same_names: bool) -> Sequence[tuple[str, ...]]:
-        """What lists every difference; with many files, two git processes at once."""
+        """The git commands that list every difference; with many files, two that run at once."""
         if same_names:
             return (CHANGED,)
         return (CHANGED, OTHERS) if self.large() else (DIFFERING,)
@@ -142,7 +142,7 @@ class Index:
         return split(await self._git(*OTHERS))
 
     def large(self) -> bool:
-        """Whether it has so many files that a look at them takes long."""
+        """Whether it has so many files that comparing them takes long."""
         try:
             return self._path.stat().st_size > LARGE
         except FileNotFoundError:
@@ -173,7 +173,7 @@ class Index:
         return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
     async def changed_tree(self, tree: str, entries: Sequence[tuple[bytes, bytes, bytes]]) -> str:
-        """A tree with some entries replaced (mode, object, path); the mode `000000` takes one out."""
+        """A tree with some entries replaced (mode, object, path); the mode `000000` removes one."""
         scratch = self._path.with_name("scratch")
         git = self._git.with_index(scratch)
         scratch.unlink(missing_ok=True)
@@ -195,7 +195,7 @@ class Index:
 
 
 def _literal(path: bytes) -> str:
-    """A path that git takes for nothing else."""
+    """A pathspec that means exactly this path."""
     return f":(literal){os.fsdecode(path)}"
 
 
@@ -208,6 +208,6 @@ class Looked(NamedTuple):
     tree: str | None
     """The tree of what is on disk, if known without the index."""
     large: tuple[tuple[bytes, int], ...] = ()
-    """New files of a size worth a warning, with their bytes."""
+    """New files large enough for a warning, with their sizes."""
     left_out: bool = False
     """Whether the large files were left out, as the spec asks."""

@@ -1,7 +1,7 @@
 """Our own git directory for a run: the user's objects, our index, and bytes kept unchanged.
 
 `git add` would rewrite line endings and change the user's index. So every command runs in a second git
-directory, in the run's private folder, that borrows work tree and objects of the first. Attributes in its
+directory, in the run's private folder, that shares the work tree and objects of the first. Attributes in its
 `info/` override any `.gitattributes`: line endings, `$Id$` and encodings stay as they are on disk. Settings
 are those the run began with (see `settings`); filters such as git-lfs and git-crypt run as configured.
 """
@@ -35,7 +35,7 @@ _ODD = regex(
     r'(filemode|symlinks) = "(?!(true|yes|on|1)")|(ignorecase|precomposeunicode) = "(?!(false|no|off|0)")',
     re.IGNORECASE,
 )
-"""Settings under which a file on disk is not what git takes it for."""
+"""Settings under which git takes a file for something other than it is on disk."""
 STORES = ("lfs", "git-crypt", "annex")
 """Directories in which filters keep data."""
 
@@ -61,13 +61,13 @@ class PrivateRepository:
         """git in the user's own git directory: `git gc` looks for refs only there."""
         self.objects = LooseObjects(repository.objects, repository.object_format)
         self.patcher: Patcher | None = None
-        """Makes trees without git, where files are what they seem."""
+        """Derives trees without git; None under settings that make git see files differently."""
         self.refs = Refs(self.users, run, repository.common)
 
     async def lay_out(self, known: Sequence[Setting] | None = None) -> list[str]:
         """Make the directory, or renew its filters' commands; returns the filters that are not run.
 
-        `known` is what the user's git is told, if that was found out a moment ago.
+        `known` holds the user's settings, if they were read a moment ago.
 
         All other settings, ignore rules and attributes outside the work tree stay as the run found them.
         """
@@ -120,13 +120,13 @@ class PrivateRepository:
         return self.path / "info" / "global-attributes"
 
     async def _settings(self, known: Sequence[Setting] | None) -> list[Setting]:
-        """What the user's git sees; a private repository for a plain directory has nothing of its own."""
+        """The settings that the user's git sees, without those of a private repository itself."""
         found = await read_settings(self.users) if known is None else known
         ours = self.repository.git_dir == self.path
         return [each for each in found if each.scope != "command" and not (ours and each.scope == "local")]
 
     def _freeze(self, settings: list[Setting]) -> None:
-        """Keep what decides which files a snapshot sees, and as which bytes, before any agent works."""
+        """Before any agent works, save what decides which files a snapshot includes, and with which bytes."""
         info, repository = self.path / "info", self.repository
         _write(self._global, _read(_named(settings, "core.attributesfile", "attributes", repository.top)))
         _write(info / "attributes", _read(repository.attributes) + AS_IT_IS)
@@ -134,7 +134,7 @@ class PrivateRepository:
         _write(info / "exclude", ignored + _read(repository.exclude))
         kept = frozen(settings, repository.top)
         _write(self.path / FILTERS, "\0".join(dict.fromkeys(each.filter for each in kept if each.filter)))
-        # Last, since it says that all of them are there.
+        # Last, since its existence says that all of them are there.
         _write(self.path / FROZEN, written(each for each in kept if not each.filter))
 
 
@@ -155,7 +155,7 @@ def refuse_links(objects: Path) -> None:
 
 
 def _named(settings: list[Setting], key: str, usual: str, top: Path) -> Path:
-    """A file that a setting names, or that git would read without it."""
+    """The file that a setting names, or the one that git reads by default."""
     value = next((each.value for each in reversed(settings) if each.key == key), None)
     if value is not None:
         return top / os.path.expanduser(value)  # noqa: PTH111 - one that can't be expanded is no error here

@@ -13,7 +13,7 @@ from untilgreen.workspace.git.command import PLAINLY, Git, GitFailed
 from untilgreen.workspace.git.settings import Setting, read_settings
 
 OLDEST_GIT = (2, 31)
-"""The first git that knows `--path-format`; doctor says the same."""
+"""The first version that knows `--path-format`; doctor names the same one."""
 ABSOLUTE = "--path-format=absolute"
 ASKED = (
     "--is-inside-work-tree",
@@ -41,7 +41,7 @@ class Repository(Struct, frozen=True, kw_only=True):
     git_dir: Path
     """The git directory that refs are written to."""
     common: Path
-    """What linked worktrees share: configuration and data of filters."""
+    """The git directory that linked worktrees share, with the configuration and the data of filters."""
     objects: Path
     index: Path
     exclude: Path
@@ -82,20 +82,20 @@ class Repositories:
         self._settings: dict[Path, list[Setting]] = {}
 
     async def find(self, start: Path) -> Repository | None:
-        """As `find_repository`, for the directory that the path stands for."""
+        """Like `find_repository`, remembered by the real path of the directory."""
         where = Path(await anyio.Path(start).resolve())
         if where not in self._found:
             self._found[where] = await find_repository(where)
         return self._found[where]
 
     async def settings(self, repository: Repository) -> list[Setting]:
-        """What git is told there now."""
+        """The settings of a repository as they are now."""
         found = await read_settings(Git(place=repository.top))
         self._settings[repository.git_dir] = found
         return found
 
     def settings_once(self, repository: Repository) -> list[Setting] | None:
-        """What it was told a moment ago, for one workspace: who opens another asks again."""
+        """The settings that were just read, for one workspace only: opening another one reads them again."""
         return self._settings.pop(repository.git_dir, None)
 
 

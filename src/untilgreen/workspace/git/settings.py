@@ -19,7 +19,7 @@ from untilgreen.regex import regex
 from untilgreen.workspace.git.command import Git
 
 KNOWN_PROGRAMS = frozenset({("git-lfs",), ("git-crypt",), ("git-annex",), ("git", "lfs"), ("git", "annex")})
-"""Filters that a repository may bring itself: they do nothing but store and encrypt."""
+"""Filters that a repository may configure itself: they only store and encrypt."""
 _INERT = regex(
     r"core\.(filemode|symlinks|ignorecase|precomposeunicode|protectntfs|protecthfs|longpaths|bigfilethreshold)"
     r"|core\.sparsecheckout(cone)?"
@@ -30,7 +30,7 @@ _INERT = regex(
 )
 _FILTER = regex(r"filter\.(.*)\.(clean|smudge|process|required)", re.IGNORECASE | re.DOTALL)
 _OWN_FILES = ("system", "global")
-"""Where the user sets things that no repository can."""
+"""Scopes that the user can set and no repository can."""
 _SHELL = regex(r"[;&|<>`$(){}\\\n]")
 _HARMLESS = (
     (regex(r"core\.sshcommand"), "ssh"),
@@ -53,13 +53,13 @@ class Setting(NamedTuple):
 
     @property
     def filter(self) -> str:
-        """The filter that it is about; empty for anything else."""
+        """The name of the filter that it configures; empty for any other setting."""
         found = _FILTER.fullmatch(self.key)
         return found[1] if found else ""
 
 
 async def read_settings(git: Git) -> list[Setting]:
-    """All settings that git sees there, included files as well; this starts no program."""
+    """All settings that git sees there, also from included files; this starts no other program."""
     listed = (await git("config", "--list", "--show-scope", "--includes", "-z")).split(b"\0")[:-1]
     found = []
     for scope, line in zip(listed[::2], listed[1::2], strict=True):
@@ -69,7 +69,7 @@ async def read_settings(git: Git) -> list[Setting]:
 
 
 def refused_filters(settings: Iterable[Setting], top: Path) -> list[str]:
-    """Filters that the repository itself brings and that are not well known, so they are not run."""
+    """Filters that the repository itself configures and that are not well known, so they are not run."""
     named = [each for each in settings if each.filter and not each.key.lower().endswith(".required")]
     refused = (each.filter for each in named if each.scope not in _OWN_FILES and not _known(each.value, top))
     return list(dict.fromkeys(refused))
@@ -90,7 +90,7 @@ def overrides(settings: Sequence[Setting], top: Path) -> tuple[str, ...]:
 
 
 def frozen(settings: Sequence[Setting], top: Path, known: Iterable[str] | None = None) -> list[Setting]:
-    """What snapshots of a run use; `known` are the filters it began with, if it has begun already."""
+    """The settings that a run's snapshots use; `known` are the filters it began with, if it has begun."""
     refused = set(refused_filters(settings, top))
     allowed = None if known is None else set(known)
     kept = []

@@ -25,7 +25,7 @@ class Refs:
         self._git = git
         self._common = common
         self.by_git = False
-        """Whether every ref has to be written by git, as files get special permissions there."""
+        """Whether git has to write every ref, because it gives files special permissions there."""
         self._folder = f"refs/untilgreen/{_part(run)}/"
         self._known: dict[str, str] = {}
         self._owed: dict[str, str] = {}
@@ -88,7 +88,7 @@ class Refs:
         self._owed.clear()
 
     async def thin(self, trees: Collection[str], *, dry_run: bool = False) -> int:
-        """Delete all refs but those of these trees and of restores and applies; returns how many."""
+        """Delete all refs except those of these trees and of restores and applies; returns how many."""
         doomed = {
             ref: tree
             for ref, tree in (await self._listed()).items()

@@ -26,12 +26,12 @@ class Difference(NamedTuple):
 
     @property
     def added(self) -> bool:
-        """Only the second tree has it."""
+        """Whether only the second tree has it."""
         return self.old_mode == ABSENT
 
     @property
     def deleted(self) -> bool:
-        """Only the first tree has it."""
+        """Whether only the first tree has it."""
         return self.new_mode == ABSENT
 
 

@@ -1,7 +1,7 @@
 """Derives the next git tree from the last one when only a few files changed, without git's index.
 
 Handles simple cases only: regular files added, changed or deleted, which no filter rewrites. The rest is left
-to `git write-tree`. A directory is read from git once; a name is the hash of its content, so it stays right.
+to `git write-tree`. A tree is read from git once: its name is the hash of its content, so it never changes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_ENTRIES = 20_000
 """Of all directories that are remembered."""
 TREE, FILE, PROGRAM = b"40000", b"100644", b"100755"
 _MODES = frozenset({TREE, FILE, PROGRAM, b"120000", b"160000"})
-"""All that git writes; in old repositories there are others, which it replaces."""
+"""All modes that git writes; old repositories have others, which it replaces."""
 
 Entry = tuple[bytes, bytes]
 """Mode and object."""
@@ -59,7 +59,7 @@ class Patcher:
     ) -> str:
         """The tree with these paths as they are on disk now.
 
-        `new` is about those that it does not have; only with "take" may paths be gone.
+        `new` says what happens to paths that the tree lacks; only with "take" may paths be gone from disk.
         """
         if len(paths) > MOST_PATHS or any(b"\n" in path for path in paths):
             raise NotPatchable
@@ -134,7 +134,7 @@ class Patcher:
     def _written(self, kind: bytes, content: bytes) -> bytes:
         try:
             return self._objects.write(kind, content)
-        except OSError:  # git has the words for it
+        except OSError:  # git will fail too, and word the error
             raise NotPatchable from None
 
     async def _load(self, git: Git, tree: str, paths: Sequence[bytes]) -> None:
@@ -157,7 +157,7 @@ class Patcher:
             raise NotPatchable
 
     def _is_known(self, tree: str, folder: bytes) -> bool:
-        """Whether all directories down to this one are known, or that there is none."""
+        """Whether all directories down to this one are known, or it is known not to exist."""
         name = tree.encode()
         for part in [part for part in folder.split(b"/") if part]:
             if name not in self._known:
@@ -202,7 +202,7 @@ class Patcher:
 
 
 async def filtered(git: Git, paths: Collection[bytes]) -> set[bytes]:
-    """Those of these files that a filter rewrites."""
+    """The files among these that a filter rewrites."""
     if not paths:
         return set()
     answers = split(await git("check-attr", "-z", "--stdin", "filter", given=joined(paths)))
@@ -225,7 +225,7 @@ def _read(path: bytes, most: int) -> tuple[bytes, bytes] | None:
             content = file.read(most + 1) if stat.S_ISREG(now.st_mode) else b""
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError:  # git has the words for it
+    except OSError:  # git will fail too, and word the error
         raise NotPatchable from None
     if not stat.S_ISREG(now.st_mode) or len(content) != now.st_size:
         raise NotPatchable
@@ -246,7 +246,7 @@ def _times(path: bytes) -> tuple[int, ...] | None:
 
 
 def _refuse_links(top: bytes, folders: Collection[bytes]) -> None:
-    """What is behind a link is not in the work tree."""
+    """Raise if a link is on the way: files behind it are not in the work tree."""
     for folder in folders:
         try:
             if not stat.S_ISDIR(os.lstat(top + folder).st_mode):
@@ -268,7 +268,7 @@ def _order(entry: tuple[bytes, Entry]) -> bytes:
 
 
 def _trees(printed: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The trees that `git cat-file --batch` printed, by name; what is missing or no tree is passed over."""
+    """The trees that `git cat-file --batch` printed, by name; skips missing objects and other kinds."""
     at = 0
     while (end := printed.find(b"\n", at)) >= 0:
         facts = printed[at:end].rsplit(b" ", 2)
