@@ -19,7 +19,7 @@ session       Loops in an agent's own session, for programs.
 convergence   Convergence controllers in their usual terms.
 client        A Python client for `untilgreen serve`.
 testing/      Stand-ins, laws and a scripted model, for your tests and ours.
-state_dir     Where runs are stored; hooks ask this before anything else is imported.
+state_dir     Where runs are stored; hooks need this before anything else is imported.
 regex         Patterns that are compiled when they are first used.
 crash_points  Named points at which a test can kill a real process.
 __main__      Where a process starts: quick answers first, then the command line.

@@ -5,7 +5,7 @@ import os
 import sys
 
 _COLLECT_AFTER = 200_000
-"""New objects until garbage is looked for: loading the program makes no garbage, only objects that stay."""
+"""New objects before the garbage collector runs: loading the program makes objects that stay."""
 
 
 def main() -> None:

@@ -49,7 +49,7 @@ class Client:
 
     @classmethod
     def local(cls, port: int = PORT, folder: Path | None = None) -> Client:
-        """The server on this machine, by the token file in the state directory."""
+        """A client for the server on this machine, with the token from the state directory."""
         path = (folder or Path(state_dir())) / f"serve-{port}.token"
         try:
             token = path.read_text(encoding="ascii").strip()
@@ -97,7 +97,7 @@ class Client:
     def answer(
         self, run: str, choice: str, *, question: str = "", note: str = "", argument: str | None = None
     ) -> requests.Done:
-        """Answer a run's question; with its id, an answer to an older one is refused."""
+        """Answer a run's question; with the question's id, it is refused if that is no longer open."""
         body = requests.AnswerBody(choice=choice, question=question, note=note, argument=argument)
         return self._post(f"/runs/{quote(run)}/answer", body, requests.Done)
 
@@ -139,7 +139,7 @@ class Client:
         return self._get("/plugins", values.Plugins)
 
     def doctor(self) -> values.Checkup:
-        """What a run needs of the server's machine."""
+        """What a run needs on the server's machine, and whether it is there."""
         return self._get("/doctor", values.Checkup)
 
     def fork(self, run: str, fork: requests.ForkRun) -> requests.Done:

@@ -42,7 +42,7 @@ class _Armed:
 
 
 def _unarmed(what: str, when: str, name: str) -> None:
-    """Continue."""
+    """Do nothing."""
 
 
 _wanted = os.environ.pop(CRASH_AT, "")

@@ -26,7 +26,7 @@ class UnknownPlugin(UserError):
 
 
 class UnknownRun(UserError):
-    """No run has that id, in the place where it was looked for."""
+    """No run has that id in the state directory or fleet that was searched."""
 
 
 class WorkspaceNotReady(UserError):
@@ -34,7 +34,7 @@ class WorkspaceNotReady(UserError):
 
 
 class ArrivalRefused(UserError):
-    """A run can't take what was sent to it; the message says why."""
+    """A run refused what was sent to it; the message says why."""
 
 
 class AgentUnavailable(UntilgreenError):
@@ -75,10 +75,10 @@ class PluginFailed(UntilgreenError):
 
 
 def only(error: BaseException) -> BaseException:
-    """The one thing that went wrong, out of the groups around it.
+    """The one error worth reporting, taken out of the exception groups around it.
 
-    If a driver was overtaken, that explains everything else that failed. Of a journal that can't be written
-    all hear who had something to write at that moment.
+    If another driver took the run over, that explains everything else that failed. If the journal can't be
+    written, every task that was about to write fails in the same way.
     """
     refused = None
     if isinstance(error, BaseExceptionGroup):
@@ -103,7 +103,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def readable(text: str, what: str) -> str:
-    """Bytes that are not text can be neither kept in a journal nor shown."""
+    """The text, unless it has bytes that can be neither stored in a journal nor shown."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Every contract that touches the world, on one page; an implementation needs nothing else of ours."""
+"""Every contract that touches the world, on one page; an implementation needs nothing else from us."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Activity(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def _ignored(activity: Activity) -> None:
-    """Nobody watches."""
+    """Drop it: nobody is watching."""
 
 
 class Mount(Struct, frozen=True, kw_only=True):
@@ -50,13 +50,13 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     """Our variables to pass in, besides the usual ones."""
     network: bool = True
     engine: str = ""
-    """The program that makes containers, "docker" or "podman"; empty is bubblewrap."""
+    """The program that makes containers, "docker" or "podman"; empty for bubblewrap."""
     image: str = ""
-    """The image of its containers."""
+    """The image for its containers."""
     disk: int | None = None
-    """Bytes that it may write to the disk; also what each of its empty directories may hold, in memory."""
+    """Bytes that it may write to the disk, and that each of its empty directories, in memory, may hold."""
     memory: int | None = None
-    """Bytes of memory for all of its processes, or for each where the machine can't count them together."""
+    """Bytes of memory for all of its processes, or for each if the machine can't count them together."""
     processes: int | None = None
     """How many processes and threads it may have."""
 
@@ -75,7 +75,7 @@ class Overlay(Struct, frozen=True, kw_only=True):
 
     path: Path
     upper: Path
-    """Where their changes go."""
+    """Where changes are written instead."""
     work: Path
     """An empty directory beside `upper`, for the kernel."""
 
@@ -124,7 +124,7 @@ async def _nothing() -> str:
 
 
 class CheckContext(Struct, frozen=True, kw_only=True):
-    """What a gate looks at: the current workspace, and a file for everything that the gate prints."""
+    """What a gate checks: the current workspace, and a file for everything that the gate prints."""
 
     root: Path
     lap: int = 0
@@ -187,12 +187,12 @@ class Gate(Protocol):
     """One check; it does not know its own name."""
 
     async def check(self, workspace: CheckContext) -> Verdict:
-        """Look at the workspace and say what is wrong with it."""
+        """Check the workspace and report what is wrong with it."""
 
 
 @runtime_checkable
 class BeginsWithTheRun(Protocol):
-    """A gate that also looks at the workspace right before the first turn."""
+    """A gate that also inspects the workspace right before the first turn."""
 
     async def begin(self) -> None:
         """Record what an agent could change later."""
@@ -237,7 +237,7 @@ class History(Protocol):
         """The commit of HEAD."""
 
     async def commits(self, before: str, after: str) -> tuple[str, ...]:
-        """What was committed in between."""
+        """The commits in between."""
 
 
 @runtime_checkable
@@ -247,7 +247,7 @@ class Journal(Protocol):
     async def append(self, *events: Event) -> None:
         """Write events in order so that a crash right after it can't lose them; if it fails, none is written.
 
-        A crash in the middle of it leaves the first of them, or none.
+        A crash while it writes leaves the first few of them, or none.
         """
 
     async def events(self) -> Sequence[Event]:
@@ -281,17 +281,17 @@ class Clock(Protocol):
         """Seconds since the epoch."""
 
     async def sleep_until(self, moment: float) -> None:
-        """Return when `now()` has reached that moment."""
+        """Return once `now()` has reached that moment."""
 
 
 class LoadedRun(Struct, frozen=True, kw_only=True):
-    """A run as its journal tells it: the state, how many events there are, and the hash of the last one."""
+    """A run as read from its journal: the state, the number of events, and the hash of the last one."""
 
     state: RunState
     seq: int
     head: str
     beginning: tuple[Event, ...] = ()
-    """Its events, where there are only those that it began with."""
+    """Its events, as long as there are only those that it started with; later empty."""
 
 
 class Hold(Struct, frozen=True, kw_only=True):
@@ -313,17 +313,17 @@ class ShownActivity(Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class Record(Protocol):
-    """Everything that is kept about one run, here or elsewhere: journal, hold, inbox, artifacts, activity."""
+    """All that is stored about one run, here or elsewhere: journal, hold, inbox, artifacts, activity."""
 
     @property
     def id(self) -> str:
         """The name of the run."""
 
     async def load(self) -> LoadedRun:
-        """The run as its journal tells it now; `JournalError` if there is none."""
+        """The run as its journal has it now; `JournalError` if there is none."""
 
     def open_journal(self) -> Journal:
-        """To read and to follow; only the journal of a `Hold` may be written to."""
+        """The journal, to read and follow; only the one of a `Hold` may be written to."""
 
     def hold(self, driver: Driver) -> AbstractAsyncContextManager[Hold]:
         """Become the driver; `JournalLocked` names the current one.
@@ -335,22 +335,22 @@ class Record(Protocol):
         """Raise `JournalTaken` as soon as another driver has the run."""
 
     async def driver(self) -> Driver | None:
-        """Who drives at this moment."""
+        """The current driver, if any."""
 
     async def send(self, arrival: Arrival) -> str:
         """Leave a command for the driver; `reply` takes what this returns."""
 
     async def arrived(self) -> Sequence[tuple[str, Arrival]]:
-        """The commands that nobody has taken yet, oldest first."""
+        """The commands that no driver has handled yet, oldest first."""
 
     async def answered(self, letter: str, refused: str) -> None:
         """Remove a command whose events are recorded; the sender learns why, if it was refused."""
 
     async def reply(self, letter: str, seconds: float) -> str | None:
-        """Why a command was refused, empty when it was taken; None when nobody answered in time."""
+        """Why a command was refused, or empty if it was accepted; None if nobody answered in time."""
 
     async def wake(self) -> None:
-        """If nobody drives, make sure that the commands in the inbox are taken."""
+        """Make sure that commands in the inbox are handled even if nobody drives the run."""
 
     async def wait_for_news(self, seconds: float) -> None:
         """Return when something may have happened to the run, or after this many seconds."""
@@ -368,7 +368,7 @@ class Record(Protocol):
         """The last thing that the agent showed."""
 
     async def activity(self, lap: int, attempt: int = 1, offset: int = 0) -> tuple[list[ShownActivity], int]:
-        """Part of what the agent showed in a lap from an offset on, and the offset to continue from."""
+        """Some of the agent's activity in a lap, starting at an offset, and the offset to continue from."""
 
 
 Prepare = Callable[[Record], Awaitable[None]]
@@ -379,9 +379,9 @@ class Records(Protocol):
     """All runs of one state directory, or of one fleet."""
 
     async def begin(self, plan: Plan, at: float, *, code: Mapping[str, Path], prepare: Prepare) -> Record:
-        """A new run that nobody drives yet: its first event, and its own copies of code.
+        """Create a run that nobody drives yet: its first event, and its own copies of code.
 
-        If `prepare` raises, nothing is left.
+        If `prepare` raises, nothing is left behind.
         """
 
     async def open(self, text: str, workspace: Path) -> Record:
@@ -391,4 +391,4 @@ class Records(Protocol):
         """Every run, or those of a workspace, newest first."""
 
     async def remove(self, run: str) -> None:
-        """Forget a run and everything that is kept about it."""
+        """Delete a run and everything that is stored about it."""

@@ -1,4 +1,4 @@
-"""Where runs are kept; a hook asks this before anything else is imported."""
+"""Where runs are stored; a hook needs this before anything else is imported."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Make a plugin from its options: each is known and has its type, and the result has its method."""
+"""Make a plugin from its options, checking their names and types, and the result's method."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _allowed(wanted: Any, error: msgspec.ValidationError) -> str:
         choices, words = (), OTHER
     if choices:
         return f"must be one of: {', '.join(choices)}."
-    if words == OTHER or " - at `$" in str(error):  # deep in a value msgspec knows more
+    if words == OTHER or " - at `$" in str(error):  # deep inside a value, msgspec's message says more
         return f"does not fit: {error}. Correct it."
     return f"must be {words}."
 

@@ -84,7 +84,7 @@ def from_file(path: Path, attribute: str, who: str) -> Factory:
 
 
 def _check_defined(path: Path, content: bytes, attribute: str, who: str) -> None:
-    """A file that doesn't define the name is not run: it may be a script that was taken for a plugin."""
+    """A file that doesn't define the name is not run: it may be a script that was mistaken for a plugin."""
     try:
         body = ast.parse(content).body
     except (SyntaxError, ValueError):

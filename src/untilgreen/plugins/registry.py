@@ -59,7 +59,7 @@ class Created(Struct, frozen=True, kw_only=True):
 
 
 class _Offer(Struct, frozen=True, kw_only=True):
-    """Something that has a short name."""
+    """Something with a short name."""
 
     name: str
     origin: str
@@ -87,7 +87,7 @@ class Plugins:
         )
 
     def has(self, kind: Kind, name: str, *, base: Path | None = None) -> bool:
-        """Whether something has the name, even if it is broken; files and modules are loaded to see."""
+        """Whether there is such a plugin, even a broken one; files and modules are loaded to find out."""
         contract_of(kind)
         if place_of(name) is None:
             return bool(self._offers(kind, name))
@@ -100,7 +100,7 @@ class Plugins:
         return True
 
     def check_name(self, kind: Kind, name: str) -> None:
-        """Raise UnknownPlugin for a short name that nothing has; files and modules are not looked at."""
+        """Raise UnknownPlugin for a short name that nothing has; files and modules are not checked."""
         if kind == "agent" and _is_command(name):
             way_out = shlex.quote(f"cmd:{_as_a_shell_finds_it(name.strip())}")
             first = name.split(maxsplit=1)[0]
@@ -111,7 +111,7 @@ class Plugins:
             raise UnknownPlugin(f"No {kind} named {name!r}. {nearest(name, known)}")
 
     def kinds_of(self, name: str, *, base: Path | None = None) -> tuple[Kind, ...]:
-        """What a plugin is, by the methods that it has; files and modules are loaded to see."""
+        """The kinds of a plugin, by its methods; files and modules are loaded to find out."""
         if place_of(name) is None:
             kinds = tuple(kind for kind in CONTRACTS if self._offers(kind, name))
             if not kinds:
@@ -228,7 +228,7 @@ registry = Plugins()
 
 
 def _is_command(name: str) -> bool:
-    """Whether somebody wrote a program or a command line and forgot `cmd:`; nothing of it may run."""
+    """Whether somebody wrote a program or a command line and forgot `cmd:`; none of it may be run."""
     place = place_of(name)
     if isinstance(place, InFile):
         return not place.attribute or not place.path.endswith(".py")

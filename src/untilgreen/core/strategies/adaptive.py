@@ -29,7 +29,7 @@ OFTEN = 0.1
 """The chance above which a first stuck signal is only a warning: five times the default price of a lap.
 
 On recorded runs this saved a 2025 agent three of four false stops at a price of eight laps, and cost
-    weak agents nothing.
+weak agents nothing.
 """
 _SAME = 0.95
 _NOTHING_LEARNED = "nothing has been learned about this agent yet"

@@ -1,7 +1,7 @@
-"""One connection to PostgreSQL that comes back after a failure.
+"""One connection to PostgreSQL that is reopened after a failure.
 
 Synchronous psycopg in threads keeps the engine independent of the kind of event loop, as files do. Nothing
-depends on a session, so a pooler may give each transaction another connection.
+depends on a session, so a pooler may give each transaction a different connection.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class NotAllowed(UserError):
 
 
 def split_url(url: str) -> tuple[str, str]:
-    """What PostgreSQL understands of a fleet's URL, and the schema that it names."""
+    """The part of a fleet's URL that PostgreSQL understands, and the schema that it names."""
     parts = urlsplit(url)
     if parts.scheme not in {"postgresql", "postgres"}:
         raise UserError(
@@ -99,7 +99,7 @@ class Database:
     """One connection, which reconnects when it breaks."""
 
     def __init__(self, url: str, patience: float = PATIENCE_SECONDS) -> None:
-        """`patience` is how long a call waits for a server that is away."""
+        """`patience` is how long a call waits for an unreachable server."""
         self.url = url
         self._patience = patience
         self._connection: Connection | None = None
@@ -112,7 +112,7 @@ class Database:
         return await to_thread.run_sync(self.run, work, patience)
 
     def run(self, work: Callable[[Connection], _T], patience: float | None = None) -> _T:
-        """Run it, and again if the connection broke: `work` must be able to tell whether it was done."""
+        """Run it, and again if the connection breaks: `work` must notice if it was already done."""
         until = time.monotonic() + (self._patience if patience is None else patience)
         pause = 0.05
         with self._door:

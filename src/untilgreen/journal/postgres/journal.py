@@ -33,7 +33,7 @@ class PostgresJournal:
     def __init__(
         self, database: Database, run: str, token: Token = (), notices: Notices | None = None
     ) -> None:
-        """`notices` wakes followers; without it they look again every few seconds."""
+        """`notices` wakes followers; without it, the journal makes its own."""
         self._database = database
         self._run = run
         self.token = token
@@ -42,7 +42,7 @@ class PostgresJournal:
         self._turn = anyio.Lock(fast_acquire=True)
 
     async def append(self, *events: Event) -> None:
-        """Write events durably; `JournalTaken` where another driver has the run."""
+        """Write events durably; `JournalTaken` if another driver has the run."""
         async with self._turn:
             await self._database.call(lambda connection: self._append(connection, events))
 
@@ -108,7 +108,7 @@ class PostgresJournal:
         return End(seq=row[0], size=row[1], head=row[2])
 
     def _settle(self, connection: Connection, after: End, line: bytes) -> None:
-        """Refused, or already done by an attempt whose answer was lost: the stored line tells which."""
+        """Raise, unless an attempt whose answer was lost wrote the events: the stored line tells."""
         select = "SELECT line, token FROM $schema.event WHERE run = %s AND seq = %s"
         there = connection.execute(select, (self._run, after.seq)).fetchone()
         if there is not None and bytes(there[0]) == line and tuple(there[1]) == self.token:

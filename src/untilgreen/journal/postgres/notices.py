@@ -1,4 +1,4 @@
-"""LISTEN in a thread: a writer wakes everybody who waits for news of a run; a lost notice costs a poll."""
+"""LISTEN in a thread: a writer wakes everybody who waits for news of a run; a lost one only means a poll."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Notices:
             try:
                 with connect(self._url, "untilgreen-listen") as connection:
                     connection.execute("LISTEN $schema")
-                    for run in list(self._heard):  # what was said before we listened
+                    for run in list(self._heard):  # for notices sent before we listened
                         self._tell(run)
                     while self._wanted():
                         for notice in connection.notifies(timeout=0.5):

@@ -22,7 +22,7 @@ def migrate(database: Database) -> int:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
             known = "SELECT 1 FROM pg_namespace WHERE nspname = '$schema'"
-            if connection.execute(known).fetchone() is None:  # who owns it need not be able to make another
+            if connection.execute(known).fetchone() is None:  # its owner may not be allowed to create another
                 connection.execute("CREATE SCHEMA $schema")
             connection.execute("CREATE TABLE IF NOT EXISTS $schema.version (number integer NOT NULL)")
             row = connection.execute("SELECT max(number) FROM $schema.version").fetchone()
@@ -37,7 +37,7 @@ def migrate(database: Database) -> int:
 
 
 def check_version(database: Database) -> None:
-    """A worker needs the tables it knows; it creates none, so its role needs no right to."""
+    """Check that the schema is new enough; a worker creates no tables, so its role needs no right to."""
     needed = _steps()[-1][0]
 
     def work(connection: Connection) -> int:
@@ -75,7 +75,7 @@ def make_roles(database: Database) -> tuple[str, str]:
 
 
 def role_of(database: Database, what: str) -> str:
-    """The role of this fleet with such rights."""
+    """The name of this fleet's role for workers or viewers."""
     return f"{split_url(database.url)[1]}_{what}"
 
 
