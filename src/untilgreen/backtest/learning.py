@@ -42,7 +42,7 @@ class Learner:
         return replace(self._strategy, own=known)
 
     def learn(self, agent: str, course: Course) -> None:
-        """A run of this agent is over."""
+        """Learn from a finished run of this agent."""
         past = self._past.setdefault(agent, [])
         past.append(course)
         if len(past) % self._every == 0:

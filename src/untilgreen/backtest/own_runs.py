@@ -41,7 +41,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 def find(folders: Sequence[RunFolder], detectors: tuple[PartSpec, ...]) -> Found:
-    """Every run that is over, the oldest first; with these detectors, or with its own."""
+    """Every run that is over, the oldest first, with these detectors or the run's own."""
     runs: list[PastRun] = []
     trouble: list[str] = []
     unfit = 0
@@ -57,7 +57,7 @@ def find(folders: Sequence[RunFolder], detectors: tuple[PartSpec, ...]) -> Found
 
 
 def candidates(strategies: tuple[PartSpec, ...], runs: Sequence[PastRun]) -> list[Candidate]:
-    """The strategies by name; ralph is among the usual ones only where a run had a promise."""
+    """The strategies by name; ralph is among the usual ones only if some run had a promise."""
     promised = any(run.state.plan.promise is not None for run in runs)
     chosen = strategies or (*USUAL, *((_PROMISED,) if promised else ()))
     return [

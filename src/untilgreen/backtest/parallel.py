@@ -18,7 +18,7 @@ from untilgreen.errors import UserError
 from untilgreen.plugins.registry import registry
 
 CHUNK = 1_000_000
-"""Characters of input that a process gets at once; enough to be worth handing over."""
+"""Bytes of input that a process gets at once; enough to be worth handing over."""
 Read = Callable[[int], None]
 """Called with how many bytes of the file have been read."""
 

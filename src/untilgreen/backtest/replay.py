@@ -66,7 +66,7 @@ def first_end(
     detectors: Sequence[Detector],
     strategy: Strategy | None = None,
 ) -> int | None:
-    """The first of these places after which the run is ended; later laps are not looked at."""
+    """The first of these places after which the run is ended; later laps are not built."""
     state = beginning(name)
     for place in places:
         state = close_lap(state, lap(place))
@@ -97,7 +97,7 @@ def lap_of(step: Step, number: int, agent: str = "") -> Open:
 
 
 def _verdict(step: Step) -> Verdict:
-    """What a gate would have said that printed this; only a full score is a pass."""
+    """The verdict of a gate that printed this; only a full score is a pass."""
     text = plain(step.observation)
     if step.reward is not None and step.reward >= 1:
         return Verdict(status="pass", score=1.0, excerpt=trim(text, EXCERPT_BYTES))

@@ -11,7 +11,7 @@ from untilgreen.backtest.replay import Stops
 from untilgreen.backtest.trajectories import Trajectory
 
 LOOKS = (1, 2, 3)
-"""How many steps after the beginning of a loop it should be noticed."""
+"""Within how many steps of its start a loop should be noticed."""
 _Z = 1.959964
 """Standard deviations that cover 95 % of a normal distribution."""
 
@@ -46,7 +46,7 @@ class Figures(Struct, frozen=True, kw_only=True):
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """One source of runs: with a stop at the first stuck signal, and with a new attempt in its place."""
+    """One source of runs: the figures if stuck runs are stopped, and if they are restarted instead."""
 
     source: str
     runs: int
@@ -117,7 +117,7 @@ def _stopped(run: Played) -> _Cut:
 
 
 def _restarted(run: Played) -> _Cut:
-    """Each attempt ends where it is stuck; a success is lost where its last attempt is cut."""
+    """Each attempt ends where it is stuck; a success is lost if its last attempt is cut."""
     cuts = [at for _, at in run.decision.restarts]
     saved = [sum(end - 1 - at for at in cuts if begin <= at < end) for _, begin, end in run.attempts]
     return _Cut(run=run, at=min(cuts, default=None), saved=sum(saved), lost=saved[-1] > 0)

@@ -35,7 +35,7 @@ class Trajectory(Struct, frozen=True, kw_only=True):
     id: str
     steps: tuple[Step, ...]
     agent: str = ""
-    """Who did it, if known; runs of the same agent can be learned from."""
+    """The agent, if known; strategies can learn from runs of the same agent."""
     success: bool | None = None
     terminal_loop: bool | None = None
     """Whether it failed after repeating three or more earlier steps at its end."""
@@ -44,7 +44,7 @@ class Trajectory(Struct, frozen=True, kw_only=True):
 
     @property
     def attempts(self) -> list[tuple[int, int, int]]:
-        """Each fresh start as (its number, its first step, the step after its last); none if not numbered."""
+        """Each fresh start as (its number, its first step, the step after its last); empty if unnumbered."""
         if any(step.attempt is None for step in self.steps):
             return []
         begins = [

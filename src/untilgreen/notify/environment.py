@@ -1,4 +1,4 @@
-"""What notifiers may use of the environment: they run outside the sandbox, and the spec names no secret."""
+"""What notifiers may use of the environment: they run outside the sandbox, and specs hold no secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VARIABLE = regex(r"\$\{(\w+)\}")
 
 
 def path_for(plan: Plan) -> str:
-    """The PATH for a notifier; beside a sandbox, no program in the workspace may be found by name."""
+    """The PATH for a notifier; if the run has a sandbox, no program in the workspace is found by name."""
     path, start = os.environ.get("PATH", os.defpath), plan.workspace.get("start")
     if plan.sandbox.mode == NO_SANDBOX or start is None:
         return path

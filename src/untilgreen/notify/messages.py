@@ -54,7 +54,7 @@ class News(Struct, frozen=True, kw_only=True):
 
     @property
     def well(self) -> bool:
-        """Whether the run reached what it was for."""
+        """Whether the run ended in success."""
         return self.outcome is not None and Outcome(self.outcome).good
 
     @property
@@ -121,7 +121,7 @@ def _told(event: Event, state: RunState) -> News | None:
 
 
 def _newly_escalated(state: RunState) -> tuple[str, ...]:
-    """Gates that need a person while nobody can answer, and did not after the lap before."""
+    """Gates that need a person although nobody can answer, and did not after the previous lap."""
     if state.answers or not state.laps:
         return ()
     told = state.laps[-2].unanswered if len(state.laps) > 1 else ()

@@ -1,4 +1,4 @@
-"""Sends spans to an OpenTelemetry collector: their ids, and a thread that sends them.
+"""Sends spans to an OpenTelemetry collector, with stable ids, in a thread.
 
 The thread sends spans at once, so a killed driver loses almost nothing, and a collector that is down delays
 nobody. Failures are reported as a sentence, never printed.
@@ -29,7 +29,7 @@ _EXPORTER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 
 
 class SpanSender:
-    """Makes spans whose ids say what they stand for, and sends them."""
+    """Makes spans whose ids are derived from what they stand for, and sends them."""
 
     def __init__(self, endpoint: str, service: str) -> None:
         """Without an endpoint the usual variables of OpenTelemetry decide."""
@@ -65,7 +65,7 @@ class SpanSender:
         error: str | None = None,
         remote: bool = False,
     ) -> None:
-        """A span that is over; `what` and `parent` say which of the run's spans they are."""
+        """Send a finished span; `what` and `parent` identify it and its parent within the run."""
         self._ids.run, self._ids.what = run, what
         span = self._tracer.start_span(
             name,
@@ -96,7 +96,7 @@ def traceparent(run: str, what: str) -> str:
     return f"00-{_number(run, 16):032x}-{_number(f'{run} {what}', 8):016x}-01"
 
 
-class _Queue(SpanProcessor):  # type: ignore[misc] # an extra, whose types need not be there
+class _Queue(SpanProcessor):  # type: ignore[misc] # an extra, which may not be installed
     """Hands ended spans to its own thread."""
 
     def __init__(self, export: Any) -> None:

@@ -48,7 +48,7 @@ class Traces:
     replies: Annotated[bool, about("Whether to send the agent's last words, too.")] = False
     _sender: SpanSender = field(init=False)
     _open: Open | None = field(init=False, default=None)
-    """The last lap that was begun and not judged."""
+    """The last lap that was started and not judged."""
 
     def __post_init__(self) -> None:
         """Load the SDK, which is an extra."""
@@ -61,7 +61,7 @@ class Traces:
         self._sender = SpanSender(self.endpoint, self.service)
 
     async def notify(self, event: Event, state: RunState) -> None:
-        """A span for what has just ended."""
+        """Send a span for what has just ended."""
         self.tell(event, state)
         if isinstance(event, RunFinished | Interrupted | Halted | Paused) or state.asked is not None:
             await to_thread.run_sync(self._sender.flush, FLUSH_SECONDS, abandon_on_cancel=True)
@@ -203,7 +203,7 @@ class Traces:
 
 
 def _turn(lap: Open) -> str:
-    """A lap has one turn, and one more for each time that it had to begin again."""
+    """A lap has one turn, and one more for each time that it had to start over."""
     return f"turn {lap.number} {lap.attempt}"
 
 

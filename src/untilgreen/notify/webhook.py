@@ -70,7 +70,7 @@ class Webhook:
                 return f"answered {error.code} {error.reason}"
         except OSError as error:
             return f"could not be reached: {getattr(error, 'reason', error)}"
-        except (HTTPException, ValueError) as error:  # whose text repeats the address or a header
+        except (HTTPException, ValueError) as error:  # their text repeats the address or a header
             return f"could not be called ({type(error).__name__}): check its address and its headers"
 
 
