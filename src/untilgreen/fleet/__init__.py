@@ -1,11 +1,11 @@
-"""The same runs on many machines: Temporal keeps each driven somewhere, PostgreSQL keeps what it did.
+"""The same runs on many machines: Temporal keeps each one driven somewhere, PostgreSQL stores its record.
 
 client        A fleet as a command sees it: start a run, wake it, set limits.
 worker        Polls for runs, starts a driver for each, and sends heartbeats for it.
 driver        One drive in its own process: commands on stdin, news on stdout.
-failures      What follows when a drive fails for a reason outside of the run: tries, then a pause.
+failures      What happens when a drive fails for a reason outside the run: retries, then a pause.
 fork_server   Starts drivers as forks of one process that has everything loaded.
-seat          Drives while there is work; long waits are Temporal's timers.
+seat          The seat of a worker: it drives while there is work, and leaves long waits to Temporal's timers.
 requirements  Whether this machine has the programs and secrets that a run needs.
 runs/         A fleet's runs: their records in PostgreSQL, their files on the git remote.
 temporal/     What Temporal keeps going: one workflow for each run, and schedules.

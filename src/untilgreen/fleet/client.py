@@ -56,7 +56,7 @@ class Fleet:
         note: Steer | None = None,
         copies: Mapping[str, Path] | None = None,
     ) -> PostgresRecord:
-        """Create a run and have it driven: its commit is on the remote, its code in the database.
+        """Create a run and have it driven; its commit goes to the remote, its code to the database.
 
         `note` is for its agent; `copies` replace plugin files with those of another run.
         """
@@ -104,8 +104,8 @@ class Fleet:
     async def knock(self, run: str) -> None:
         """Wake the run's workflow; if Temporal is down, its driver still finds commands by itself.
 
-        Commands to a run that no worker has taken yet are recorded here, since perhaps none ever will.
-        An open run that Temporal does not know is handed over: it was away when the run began, or lost it.
+        Commands to a run that no worker has taken yet are recorded here, since none may ever take it.
+        An open run that Temporal does not know is handed over: Temporal was down when it began, or lost it.
         """
         handle, record = self.client.get_workflow_handle(run), self.records.record(run)
         if await record.arrived():
@@ -125,7 +125,7 @@ class Fleet:
                     await self.drive(await order_for(self.records, state.plan, Order(run=run)))
 
     async def limit(self, name: str, most: int) -> None:
-        """Allow at most this many drives with that limit at a time, across all workers."""
+        """Allow at most this many drives under that limit at a time, across all workers."""
         handle = self.client.get_workflow_handle(f"limit:{name}")
         try:
             await handle.signal("resize", most)

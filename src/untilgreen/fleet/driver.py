@@ -41,9 +41,9 @@ from untilgreen.journal.postgres.journal import Token
 from untilgreen.ports import LoadedRun
 
 OVER, OVERTAKEN, AGAIN, UNFIT, ELSEWHERE = 0, 10, 11, 12, 13
-"""How a driver ends: the run rests; overtaken; worth another attempt; impossible anywhere; not here."""
+"""Exit codes of a driver: the run rests; overtaken; worth another attempt; impossible anywhere; only here."""
 NOT_THE_RUNS = (JournalTaken, JournalLocked, JournalDamaged, RunGone, DatabaseAway)
-"""Failures that nothing can be recorded about; Temporal tries again, or the run is stranded."""
+"""Failures that can't be recorded in the run; Temporal tries again, or the run is stranded."""
 BEAT_SECONDS = 1.0
 
 
@@ -111,11 +111,11 @@ class _Latest:
         self._state: RunState | None = None
 
     def hear(self, event: Event, state: RunState) -> None:
-        """The run's next event."""
+        """Remember the run's state after an event."""
         self._state = state
 
     async def note(self) -> None:
-        """Write it; if the database is down, try again later."""
+        """Write the latest status; if the database is down, leave it to the one after the next event."""
         state, self._state = self._state, None
         if state is not None:
             with suppress(JournalError):
@@ -193,7 +193,7 @@ def _rest(loaded: LoadedRun, state: RunState, machine: Machine) -> Rest:
 
 
 def first_cause(error: BaseException) -> BaseException:
-    """Several things fail at once when a run is taken over; the fence is the cause to report."""
+    """The error to report: several things fail at once when a run is taken over, and that is the cause."""
     if isinstance(error, BaseExceptionGroup):
         parts = [first_cause(each) for each in error.exceptions]
         return next((each for each in parts if isinstance(each, JournalTaken)), parts[0])
@@ -201,7 +201,7 @@ def first_cause(error: BaseException) -> BaseException:
 
 
 def exit_code(cause: BaseException) -> int:
-    """Whether another attempt is worth it."""
+    """The exit code that says whether another attempt is worth it."""
     if isinstance(cause, JournalTaken | JournalLocked):
         return OVERTAKEN
     if isinstance(cause, LeftToAnother):
@@ -210,7 +210,7 @@ def exit_code(cause: BaseException) -> int:
 
 
 async def main(order: Order, token: Token, machine: Machine, url: str) -> int:
-    """Drive, and say how it went."""
+    """Drive a run, and report how it went."""
     try:
         rest = await drive_run(order, token, machine, url, say)
     except BaseException as error:
@@ -238,7 +238,7 @@ def say(**facts: object) -> None:
 
 
 def run_order(given: bytes) -> int:
-    """What a fresh driver does with its order."""
+    """Carry out an order in a fresh driver; returns its exit code."""
     told = json.loads(given)
     machine = Machine(Path(told["cache"]))
     code = anyio.run(main, Order(**told["order"]), tuple(told["token"]), machine, told["url"])

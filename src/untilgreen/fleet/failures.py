@@ -1,4 +1,4 @@
-"""What follows when a drive fails for a reason outside of the run: tries, ever later, then a pause."""
+"""What happens when a drive fails for a reason outside the run: retries, ever later, then a pause."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ FIRST_PAUSE, LONGEST_PAUSE = 5.0, 300.0
 async def failed(
     record: PostgresRecord, order: Order, before: RunState, place: str, cause: BaseException
 ) -> Rest:
-    """Take the commands that wait, and say when to try again; after too many tries, pause the run.
+    """Take the waiting commands, and say when to try again; after too many tries, pause the run.
 
-    The remote can't be reached, its ref or a credential is gone, a disk is full, the setup fails: whatever it
-    is, a person has to hear of it, and can end the run meanwhile.
+    Whatever the cause (the remote is out of reach, its ref or a credential is gone, a disk is full, the setup
+    fails), a person has to hear of it, and can end the run meanwhile.
     """
     now = (await record.load()).state
     failures = 1 if len(now.laps) > len(before.laps) else order.failures + 1

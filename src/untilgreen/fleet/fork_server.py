@@ -31,12 +31,12 @@ _PACKAGES = (
     "process",
     "workspace",
 )
-"""What a drive may import, now or when it gets there."""
+"""The packages that a drive may import, sooner or later."""
 
 
 def serve(line: socket.socket) -> None:
-    """Each message starts a driver: its order, and the files for its stdin and stdout."""
-    from untilgreen.fleet.driver import leave_at_once, run_order  # noqa: PLC0415 - that is what is loaded here
+    """Start a driver for each message, which has its order and the files for its stdin and stdout."""
+    from untilgreen.fleet.driver import leave_at_once, run_order  # noqa: PLC0415 - only this process loads it
 
     _load_all()
     line.send(_LOADED)
@@ -74,7 +74,7 @@ def _load_all() -> None:
 
 
 class ForkServer:
-    """That process, seen from the worker."""
+    """The fork server, as its worker sees it."""
 
     def __init__(self) -> None:
         """Returns when everything is loaded: from then on, nothing needs the files of our package."""
@@ -100,7 +100,7 @@ class ForkServer:
         try:
             try:
                 socket.send_fds(self._line, message, theirs)
-            except (BrokenPipeError, ConnectionResetError):  # it was killed, perhaps for its memory
+            except (BrokenPipeError, ConnectionResetError):  # it was killed, perhaps as out of memory
                 self.close()
                 self._open()
                 socket.send_fds(self._line, message, theirs)

@@ -1,4 +1,4 @@
-"""A fleet at one moment: Temporal says who asks for runs, PostgreSQL who drives them."""
+"""A fleet at one moment: Temporal knows which workers poll for runs, PostgreSQL which ones drive them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from untilgreen.journal.postgres.database import Connection
 ANSWER = timedelta(seconds=2)
 """How long Temporal may take for one answer."""
 GONE_SECONDS = 75.0
-"""A worker asks for runs at least once a minute; one silent for longer is gone."""
+"""A worker polls for runs at least once a minute; one silent for longer than this is gone."""
 _DRIVEN = (
     "SELECT id, holder, extract(epoch FROM seen)::float8, token, row FROM $schema.run "
     f"WHERE holder <> '' AND {DRIVEN} AND row IS NOT NULL ORDER BY id DESC"
@@ -43,7 +43,7 @@ _OPEN = (
     f"SELECT row, NOT {DRIVEN} FROM $schema.run "
     "WHERE row IS NOT NULL AND convert_from(row, 'UTF8')::json ->> 1 IS NULL"
 )
-"""The second field of a row is the outcome, which an open run has not."""
+"""The second field of a row is the outcome, which an open run does not have."""
 _LIMITS = "SELECT substr(name, 7), value FROM $schema.setting WHERE starts_with(name, 'limit:') ORDER BY name"
 _TAKEOVERS = """
 SELECT run, extract(epoch FROM at)::float8, before, line FROM (
@@ -57,7 +57,7 @@ SELECT run, extract(epoch FROM at)::float8, before, line FROM (
   ORDER BY e.run, e.token, e.seq) AS first
 WHERE before IS NOT NULL ORDER BY at DESC LIMIT 50
 """
-"""The first event of a drive's later attempts, and of the attempt before: both are `attached`."""
+"""The first event of each later attempt at a drive, and of the attempt before; both are `attached`."""
 _rows = msgspec.json.Decoder(RunRow)
 
 
@@ -73,7 +73,7 @@ _lines = msgspec.json.Decoder(_Line)
 
 
 async def overview(url: str) -> FleetView:
-    """Look at the fleet of that database; without Temporal, at what the database knows."""
+    """Describe the fleet of that database; if Temporal is down, only what the database knows."""
     records = PostgresRecords(url, patience=COMMAND_SECONDS)
     try:
         told = await records.database.call(_told)
@@ -144,7 +144,7 @@ def _takeover(run: str, at: float, before: bytes, line: bytes) -> TakeoverView:
 async def _queues(
     client: Client, needed: Iterable[tuple[str, ...]]
 ) -> tuple[dict[Identity, float], dict[tuple[str, ...], int]]:
-    """Who asks for runs and when last; and for each set of labels how many runs nobody has taken."""
+    """When each worker last polled for runs, and how many runs wait to be taken for each set of labels."""
     pollers, waiting = await _describe(client, QUEUE)
     labels = {*needed, *((label,) for each in pollers for label in each.labels)} - {()}
     wanted = sorted(labels)

@@ -1,4 +1,4 @@
-"""Drives while there is work; long waits are Temporal's timers, without a process."""
+"""The seat of a worker: it drives while there is work, and leaves long waits to Temporal's timers."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Postgres:
                 connection.execute(f"CREATE DATABASE {NAME}".encode())
 
     def stop(self, mode: str = "fast") -> None:
-        """End it; `immediate` is a crash."""
+        """Stop it; `immediate` amounts to a crash."""
         self._run("pg_ctl", "-D", str(self._data), "-m", mode, "-w", "stop")
 
     @property
@@ -145,7 +145,7 @@ class Temporal:
             _pause()
 
     def stop(self, number: int = signal.SIGTERM) -> None:
-        """End it; SIGKILL is a crash."""
+        """Stop it; SIGKILL amounts to a crash."""
         if self._process is not None:
             self._process.send_signal(number)
             self._process.wait()
@@ -163,7 +163,7 @@ def _pause() -> None:
 
 
 def _other_user() -> str | None:
-    """PostgreSQL refuses to run as root; another user owns the cluster then."""
+    """The user who owns the cluster if we are root, since PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return None
     import pwd  # noqa: PLC0415 - not on every system

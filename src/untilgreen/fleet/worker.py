@@ -66,13 +66,13 @@ class _Drive:
     news: dict[str, Any] = field(default_factory=dict)
 
     def tell(self, word: str) -> None:
-        """One line to the driver."""
+        """Send one line to the driver."""
         with suppress(OSError):
             os.write(self.write, f"{word}\n".encode())
 
 
 class Supervisor:
-    """The activities of one machine."""
+    """The Temporal activities of one machine."""
 
     def __init__(self, options: WorkerOptions) -> None:
         self._options = options
@@ -179,13 +179,13 @@ def _said(news: dict[str, Any]) -> dict[str, Any]:
 
 
 async def work(options: WorkerOptions, stop: asyncio.Event | None = None) -> None:
-    """Drive what this machine may, until SIGTERM or Ctrl-C."""
+    """Drive the runs that this machine may take, until SIGTERM or Ctrl-C."""
     records = PostgresRecords(options.url)
     check_version(records.database)
     records.database.close()
     client, machine = await connect(options.url), Machine(options.cache)
     supervisor, stop = Supervisor(options), stop or asyncio.Event()
-    activity.logger.setLevel(logging.ERROR)  # a drive that failed is in our log, in a sentence
+    activity.logger.setLevel(logging.ERROR)  # our own log says in a sentence why a drive failed
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     queues = [QUEUE, *sorted({queue_of(list(each)) for each in _subsets(options.labels)} - {QUEUE})]

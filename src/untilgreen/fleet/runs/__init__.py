@@ -2,10 +2,10 @@
 
 record     A run in PostgreSQL, behind the same contract as a run in a folder.
 records    All runs of a fleet, and how one begins.
-beginning  What a run begins with: the commit here, or what is on disk as its first snapshot.
-premises   A worktree of a clone: snapshots are on the remote before anybody hears of them.
+beginning  What a run begins with: the current commit, or uncommitted files as its first snapshot.
+premises   Where a run works on a machine: a worktree of a clone, made ready for each drive.
 undriven   Takes the commands for a run that nobody can drive; ends or pauses it without its files.
-mirror     A fleet's run in a folder here, to look at; commands go to the run itself.
+mirror     A copy of a fleet's run in a local folder, for reading; commands go to the run itself.
 
 Used by: the rest of the fleet, and surfaces that show its runs.
 Uses: journal/postgres, workspace and the engine's store.

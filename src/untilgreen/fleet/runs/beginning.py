@@ -1,4 +1,4 @@
-"""What a run of a fleet begins with: the commit here, or what is on disk here as its first snapshot."""
+"""What a run of a fleet begins with: the current commit, or uncommitted files as its first snapshot."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TRAVELS = ("setup", "max_file", "tree", "forked")
 """Keys of a plan's workspace that mean the same on every machine."""
 _MOST_NAMED = 5
 _ELSEWHERE = regex(r"[^/]*:")
-"""An address, as git reads it; everything else is a path, which may be relative to the clone."""
+"""What git takes for an address; anything else is a path, which may be relative to the clone."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class PortablePlan:
     tip: str
 
     async def push(self, run: str) -> None:
-        """Push it for the workers."""
+        """Push that commit for the workers."""
         await Remote(workplace(self.plan).remote, Path()).begin(run, self.source, self.tip)
 
 
 @asynccontextmanager
 async def beginning(plan: Plan, warn: Callable[[str], None]) -> AsyncIterator[PortablePlan]:
-    """Save the files on disk until they are pushed, without touching index, HEAD or branches."""
+    """Make a plan portable; a snapshot of uncommitted files is kept until the end of the block."""
     _refuse_copies(plan)
     found = await starting_point(start_of(plan), Repositories())
     if found is None:
@@ -57,7 +57,7 @@ async def beginning(plan: Plan, warn: Callable[[str], None]) -> AsyncIterator[Po
     facts: dict[str, Any] = {"remote": await _remote(git), "below": found.repository.below}
     facts |= {key: plan.workspace[key] for key in _TRAVELS if key in plan.workspace}
     facts |= {"mode": WORKTREE, "commit": where.commit or found.commit}
-    if where.tree or not found.dirty:  # a fork begins with its lap, whatever is here
+    if where.tree or not found.dirty:  # a fork begins with the files of its lap, whatever is on disk
         tip = where.tree and await chain_on(git, where.tree, facts["commit"], "begun with")
         yield PortablePlan(replace(plan, workspace=facts), git, tip or facts["commit"])
         return

@@ -33,7 +33,7 @@ class MirroredRecord(FolderRecord):
 
     origin: PostgresRecord = field(kw_only=True, repr=False)
     paths: Mapping[str, str] = field(kw_only=True, default_factory=dict)
-    """Where its snapshots are on this machine; a plan of the fleet names none."""
+    """Where its snapshots are on this machine; a plan of the fleet has no local paths."""
 
     @property
     def in_fleet(self) -> bool:
@@ -84,7 +84,7 @@ class MirroredRecord(FolderRecord):
 
 
 async def export(record: PostgresRecord, folder: Path) -> None:
-    """Write a run into a folder that `verify`, `why` and `report` read: its journal, and what events name."""
+    """Write a run into a folder for `verify`, `why` and `report`: its journal, and the files events name."""
     for name in ("activity", "output", "inbox", "code", "trees"):
         (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in await record.names(""):
@@ -107,7 +107,7 @@ async def mirror(
     knock: Callable[[str], Awaitable[None]] | None = None,
     clone: Path | None = None,
 ) -> MirroredRecord:
-    """The run of a fleet that `text` names, copied into a folder; its snapshots into a `clone`."""
+    """Copy the fleet's run that `text` names into a folder, and its snapshots into `clone`, if given."""
     records = PostgresRecords(url, knock, COMMAND_SECONDS)
     origin = await records.open(text, Path())
     await export(origin, folder / origin.id)

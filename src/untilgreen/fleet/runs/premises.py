@@ -122,7 +122,7 @@ class RemotePremises:
 
     @asynccontextmanager
     async def _unless_told_to_end(self, state: RunState) -> AsyncIterator[None]:
-        """A run that has never worked is not prepared only to be ended, however long that takes."""
+        """Raise as soon as a run that has never worked is told to end, rather than finish preparing it."""
 
         async def watch() -> None:
             while state.place or not await told_to_end(self._record):
@@ -143,7 +143,7 @@ class RemotePremises:
         state: RunState,
         end: Conclude,
     ) -> str | None:
-        """The result as a commit on its branch, here and on the remote."""
+        """Commit the result to its branch, here and on the remote."""
         at_home = replace(state, plan=plan)
         commit = await commit_result(scratch, workspace, self._warn, at_home, end)
         if commit is not None:

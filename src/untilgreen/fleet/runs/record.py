@@ -30,7 +30,7 @@ _SEND = (
     "SELECT id, %s, %s FROM $schema.run WHERE id = %s RETURNING id"
 )
 DRIVEN = "coalesce(seen > now() - interval '1 minute', false)"
-"""Whether somebody drives a run: a driver looks at it now and then."""
+"""Whether somebody drives a run: its driver renews `seen` now and then."""
 _SEEN = "UPDATE $schema.run SET seen = clock_timestamp() WHERE id = %s AND token = %s::bigint[] RETURNING 1"
 _ROW = "UPDATE $schema.run SET row = %s WHERE id = %s AND token = %s::bigint[] RETURNING 1"
 _DRIVER = f"SELECT holder, token, seen FROM $schema.run WHERE id = %s AND {DRIVEN}"
@@ -40,7 +40,7 @@ _UNDRIVEN = (
     "UPDATE $schema.run SET token = token || 1::bigint, seen = clock_timestamp() "
     f"WHERE id = %s AND (token[1] = 0 OR NOT %s) AND NOT {DRIVEN} RETURNING token"
 )
-"""Takes a run that nobody drives: above its last driver's token, and below that of any later driver.
+"""Takes a run that nobody drives, with a token above its last driver's and below that of any later one.
 
 Before its first driver the token begins with 0.
 """
@@ -71,7 +71,7 @@ class PostgresRecord:
     ) -> None:
         """`token` fences a driver, and `place` names its machine.
 
-        After `deaf` seconds without the database it counts as overtaken. `knock` wakes the run's workflow.
+        After `deaf` seconds without the database the driver counts as overtaken. `knock` wakes the workflow.
         """
         self.id = run
         self._database, self._notices, self._token = database, notices, token
@@ -80,7 +80,7 @@ class PostgresRecord:
         self._read: tuple[RunState | None, End] = (None, End())
 
     async def load(self) -> LoadedRun:
-        """Reads only what was written since the last time."""
+        """Load the run; reads only what was written since the last time."""
         state, end = self._read
         events, end = await self._journal().since(end)
         for event in events:
@@ -113,9 +113,9 @@ class PostgresRecord:
     async def hold_undriven(
         self, *, never: bool = False
     ) -> AsyncIterator[tuple[PostgresRecord, Hold] | None]:
-        """The right to write for somebody without the run's files; a driver that starts overtakes it.
+        """The right to write to a run without having its files; a driver that starts takes over.
 
-        None if the run is driven, or where `never` is asked for, if it ever was.
+        Yields None if the run is driven, or with `never`, if it ever was.
         """
         rows = await self._rows(_UNDRIVEN, self.id, never)
         if not rows:
@@ -134,7 +134,7 @@ class PostgresRecord:
                 await writer._release()
 
     async def check(self) -> None:
-        """An unreachable database is tolerated for a while."""
+        """Raise if the run was taken over; an unreachable database is tolerated for a while."""
         try:
             found = await self._rows(_SEEN, self.id, list(self._token), patience=0)
         except DatabaseAway:
@@ -156,7 +156,7 @@ class PostgresRecord:
         return Driver(place=rows[0][0], token=tuple(rows[0][1]), since=str(rows[0][2]))
 
     async def note(self, state: RunState, patience: float | None = None) -> None:
-        """Remember what a list shows of the run; the word of an overtaken driver is not the run's."""
+        """Save what lists show of the run; does nothing for a driver that was overtaken."""
         row = msgspec.json.encode(row_of(state))
         await self._rows(_ROW, row, self.id, list(self._token), patience=patience)
 
@@ -186,7 +186,7 @@ class PostgresRecord:
         select = "SELECT id, body FROM $schema.arrival WHERE run = %s AND taken IS NULL ORDER BY at, id"
         try:
             rows = await self._rows(select, self.id, patience=0)
-        except DatabaseAway:  # what nobody can read now is read later
+        except DatabaseAway:  # read them later
             return []
         found = []
         for number, body in rows:
@@ -253,9 +253,9 @@ class PostgresRecord:
         return b"".join(bytes(row[0]) for row in rows)
 
     async def names(self, start: str) -> list[str]:
-        """The names of saved files with that prefix; each is a path below wherever they are put.
+        """The names of saved files with that prefix, checked to stay in the folder they are written to.
 
-        Another writer of the database could have chosen one that leads out of it.
+        Another writer to the database could have chosen a name that leads out of it.
         """
         found = [str(row[0]) for row in await self._rows(_NAMES, self.id, start)]
         for name in found:

@@ -25,7 +25,7 @@ from untilgreen.journal.postgres.notices import Notices
 from untilgreen.ports import Prepare
 
 COMMAND_SECONDS = 10.0
-"""How long a person waits for a server that is away."""
+"""How long a command waits for a server that is down."""
 BEGINNING: Token = (0,)
 """The token of the process that begins a run, smaller than any driver's."""
 _rows = msgspec.json.Decoder(RunRow)
@@ -40,7 +40,7 @@ class PostgresRecords:
         knock: Callable[[str], Awaitable[None]] | None = None,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
-        """`knock` wakes a run's workflow; `patience` is how long a call waits for a database that is away."""
+        """`knock` wakes a run's workflow; `patience` is how long a call waits for a database that is down."""
         self.database = Database(url, patience)
         self.notices = Notices(url)
         self._knock = knock
@@ -54,9 +54,9 @@ class PostgresRecords:
     async def begin(
         self, plan: Plan, at: float, *, code: Mapping[str, Path], prepare: Prepare, key: str = ""
     ) -> PostgresRecord:
-        """A new run that nobody drives yet; if `prepare` raises, nothing is left.
+        """Create a run that nobody drives yet; if `prepare` raises, nothing is left of it.
 
-        `key` finds it again if the answer was lost.
+        `key` finds the run again if the answer was lost.
         """
         record = self.record(await self._claim(at), BEGINNING)
         try:
@@ -109,13 +109,13 @@ class PostgresRecords:
         return [row[0] for row in found]
 
     async def listed(self, runs: Sequence[str]) -> dict[str, tuple[RunRow, bool]]:
-        """Those of these runs that exist, each as a list shows it, and whether it is driven."""
+        """The runs among these that exist, each with its row in lists and whether it is driven."""
         select = f"SELECT id, row, {DRIVEN} FROM $schema.run WHERE row IS NOT NULL AND id = ANY(%s)"
         found = await self._select(select, list(runs))
         return {run: (_rows.decode(bytes(row)), driven) for run, row, driven in found}
 
     async def marks(self) -> dict[str, tuple[str, bool]]:
-        """A mark of each run that changes with what a list shows of it."""
+        """For each run, a mark that changes when its row in lists does, and whether it is driven."""
         select = f"SELECT id, md5(row), {DRIVEN} FROM $schema.run WHERE row IS NOT NULL"
         return {run: (mark, driven) for run, mark, driven in await self._select(select)}
 
@@ -130,7 +130,7 @@ class PostgresRecords:
         return rows[0][0] if rows else None
 
     async def set(self, name: str, value: str) -> None:
-        """Change such a value."""
+        """Change such a setting."""
         insert = "INSERT INTO $schema.setting VALUES (%s, %s) ON CONFLICT (name)"
         await self._select(f"{insert} DO UPDATE SET value = excluded.value RETURNING 1", name, value)
 

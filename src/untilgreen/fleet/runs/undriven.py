@@ -22,8 +22,8 @@ async def told_to_end(record: PostgresRecord) -> bool:
 async def settle(record: PostgresRecord, trouble: str = "", *, never_driven: bool = False) -> RunState | None:
     """Record what arrived for a run without a driver, and end it if it was told to end.
 
-    Otherwise `trouble` pauses it until a person resumes it. Returns None if somebody drives the run, or where
-    `never_driven` is asked for, if somebody ever did.
+    Otherwise `trouble` pauses it until a person resumes it. Returns None if somebody drives the run, or with
+    `never_driven`, if somebody ever did.
     """
     async with record.hold_undriven(never=never_driven) as held:
         if held is None:
@@ -52,7 +52,7 @@ class _JournalOnly:
         return why_not
 
     async def end_or_pause(self, trouble: str) -> None:
-        """What follows from the commands, where no lap can go on."""
+        """Carry out the commands where no lap can continue, or pause the run."""
         now = max(time.time(), self.state.now)
         if self.state.outcome is not None:
             return

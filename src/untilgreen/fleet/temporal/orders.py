@@ -25,7 +25,7 @@ class Order:
     labels: list[str] = field(default_factory=list)
     agent: str = ""
     generation: int = 0
-    """When the workflow began, so that tokens keep growing when it is started again."""
+    """When the workflow started, so that tokens keep growing when it is started again."""
     drive: int = 0
     cancel: bool = False
     """The run was cancelled through Temporal while nobody drove it."""
@@ -48,7 +48,7 @@ class Rest:
 
 @dataclass
 class Repeat:
-    """Begin another run of a plan, on a branch as it is then."""
+    """Begin another run of a plan, from a branch as it is then."""
 
     run: str
     """The run whose plan it is."""
@@ -68,7 +68,7 @@ class Identity:
 
     @classmethod
     def read(cls, text: str) -> Identity:
-        """What `str` of one says; of any other text its first word."""
+        """Parse what `str` returns; of any other text, take the first word as the name."""
         name, *facts = text.split(" ")
         given = [fact.partition("=") for fact in facts]
         slots = next((int(value) for key, _, value in given if key == "slots" and value.isdigit()), 0)

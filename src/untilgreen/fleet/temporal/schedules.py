@@ -33,7 +33,7 @@ from untilgreen.workspace.remote import Remote
 
 _START = "schedule:"
 _OF_A_RUN = ("tree", "forked", "dirty", "dirty_more")
-"""What a plan says about files that another run has not."""
+"""Keys of a plan's workspace that are about the files of one run only."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ LONGEST_DRIVE = timedelta(days=30)
 LONGEST_QUEUE = timedelta(hours=1)
 """How long until an unclaimed task is offered again."""
 LOOK_AGAIN = timedelta(minutes=15)
-"""The pause after a failure that no worker could handle; somebody may have fixed it."""
+"""The pause after a failure that no worker could handle; somebody may have fixed it by then."""
 LOOK_FOR_HOLDERS = timedelta(seconds=20)
 """How often a pool with waiting runs checks that permit holders still exist."""
 
@@ -69,7 +69,7 @@ class RunWorkflow:
             seen = self._knocks
             try:
                 self._rest = await self._drive()
-            except asyncio.CancelledError:  # in the moment in which the drive ended
+            except asyncio.CancelledError:  # just as the drive ended
                 if not self._cancelled_meanwhile():
                     raise
                 self._rest = Rest(kind="left")
@@ -102,7 +102,7 @@ class RunWorkflow:
                 cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             )
         except ActivityError as error:
-            if is_cancelled_exception(error):  # before a worker took it, or while one was lost
+            if is_cancelled_exception(error):  # before a worker took it, or after its worker was lost
                 self._order = replace(self._order, cancel=True)
                 return Rest(kind="left")
             retry = getattr(error.retry_state, "name", "") == "TIMEOUT"
@@ -165,7 +165,7 @@ class RunWorkflow:
 
 @workflow.defn(name="untilgreen.limit")
 class LimitWorkflow:
-    """A number of permits for all workers together, in the order of asking."""
+    """A number of permits shared by all workers, granted in the order of asking."""
 
     @workflow.init
     def __init__(self, most: int, holders: list[str], waiting: list[str]) -> None:
