@@ -80,7 +80,7 @@ class Aider(CliAgent):
     listeners: ClassVar[Listeners] = Listeners(event=_no_event, line=hear_line)
 
     def command(self, brief: Brief) -> CommandLine:
-        """Without its own commits: the run keeps what each lap did without touching your branch."""
+        """Aider makes no commits here: the run saves each lap's work without touching your branch."""
         argv = [self.program, "--yes-always", "--no-auto-commits", "--no-dirty-commits", "--no-gitignore"]
         argv += ["--no-pretty", "--no-fancy-input", "--no-check-update", "--no-show-release-notes"]
         argv += ["--analytics-disable", "--no-show-model-warnings", "--message-file", "/dev/stdin"]

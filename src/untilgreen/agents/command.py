@@ -22,9 +22,9 @@ from untilgreen.process.scratch_directory import private_directory
 from untilgreen.regex import regex
 
 USAGE_FILE = "UNTILGREEN_USAGE_FILE"
-"""Names a file in which the command may report its usage, as JSON."""
+"""The variable with the path of a file in which the command may report its usage, as JSON."""
 SESSION = "UNTILGREEN_AGENT_SESSION"
-"""The session that the command reported in the lap before, if the run continues it."""
+"""The variable with the session that the command reported in the lap before, if the run continues it."""
 _PLACE = regex(r"\{(prompt|prompt_file)\}")
 _OPERATORS = "();<>|&"
 _LAST_LINES = 20
@@ -90,7 +90,7 @@ class CommandAgent:
 
 def _operator(command: str) -> str | None:
     """The first unquoted word that is a shell operator."""
-    words = shlex.shlex(re.sub(r"\\.", "_", command), punctuation_chars=True)  # that keeps the quotes on
+    words = shlex.shlex(re.sub(r"\\.", "_", command), punctuation_chars=True)  # which keeps the quotes
     words.whitespace_split, words.commenters = True, ""
     return next((word for word in words if not word.strip(_OPERATORS)), None)
 

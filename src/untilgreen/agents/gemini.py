@@ -114,7 +114,7 @@ class Gemini(CliAgent):
     listeners: ClassVar[Listeners] = Listeners(event=hear, error_line=hear_error, status=_status)
 
     def command(self, brief: Brief) -> CommandLine:
-        """Without relaunching itself, so that a signal ends it, and without its own question about trust."""
+        """It neither relaunches itself, so that a signal ends it, nor asks about trust in the directory."""
         argv = [self.program, "--output-format", "stream-json", "--skip-trust", "--approval-mode"]
         argv.append("yolo" if brief.permissions == "all" else "auto_edit")
         argv += shared_options(brief, self.model)

@@ -56,7 +56,7 @@ def permission_rules(brief: Brief) -> str:
 
 
 def hear(event: JsonObject, turn: Turn) -> None:
-    """Handle one event; the turn ends with a step that stopped."""
+    """Handle one event; the turn is over when a step finishes with the reason `stop`."""
     turn.session = event.text("sessionID") or turn.session
     part = event.part("part")
     match event.text("type"):

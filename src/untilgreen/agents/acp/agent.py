@@ -67,7 +67,7 @@ class Acp:
         return list(self.known.argv) if self.known else split_command(self.command)
 
     async def ready(self, conditions: Conditions) -> None:
-        """Look for the program; its login shows in the first turn."""
+        """Check that the program exists; whether it is logged in shows in the first turn."""
         check_installed(self.about, self.argv[0], conditions)
 
     def server(self, brief: Brief) -> CommandLine:
@@ -100,6 +100,6 @@ class _AcpTurn:
         return replace(self._agent.server(brief), stdin=self._conversation.talk)
 
     def hear(self, message: JsonObject, turn: Turn) -> None:
-        """One message of the agent."""
+        """Handle one message from the agent."""
         if self._conversation is not None:
             self._conversation.hear(message, turn)

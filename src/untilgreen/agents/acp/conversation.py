@@ -29,7 +29,7 @@ AUTH_REQUIRED, METHOD_NOT_FOUND = -32000, -32601
 _FAILURE_STATUS = {"limit": 429, "connection": 500, "service": 500, "auth": 401}
 """The HTTP status for each typed failure."""
 _SAYS_FAILED = regex(r"\W*(error|ran into this error|failed|api error|info: .{0,80}error)\b", re.IGNORECASE)
-"""How an answer begins that is really a provider's failure."""
+"""The start of an answer that is really a provider's failure."""
 _ENDS = frozenset({"refusal", "max_tokens", "max_turn_requests"})
 _TYPED_FAILURES = {"jetbrains": {"air": {"version": 1, "capabilities": ["sessionFailure"]}}}
 
@@ -65,7 +65,7 @@ class Conversation:
         )
 
     def hear(self, message: JsonObject, turn: Turn) -> None:
-        """One message of the agent: an answer, a notification, or a question."""
+        """Handle one message from the agent: an answer, a notification, or a question."""
         if self._cancelled:  # we cancelled it, so an error it reports now doesn't count
             return
         method, number = message.text("method"), message.number("id")
@@ -89,7 +89,7 @@ class Conversation:
         resume = "session/resume" if can.has("sessionCapabilities", "resume") else ""
         way = resume or ("session/load" if can.flag("loadSession") else "")
         if self._brief.session and way:
-            self._replaying = True  # the whole conversation comes once more
+            self._replaying = True  # the whole conversation is sent once more
             params = {"sessionId": self._brief.session, **place}
             self._ask(way, params, self._opened, begin)
         else:
@@ -180,7 +180,7 @@ class Conversation:
             turn.adds(text)
 
     def _serve(self, method: str, message: JsonObject, turn: Turn) -> None:
-        """The agent asks us something; permission is all we can give."""
+        """Answer a request of the agent; permission is all we can give."""
         number = message.raw("id")
         if method != "session/request_permission":
             self._send({"id": number, "error": {"code": METHOD_NOT_FOUND, "message": "not offered"}})
@@ -268,7 +268,7 @@ class Conversation:
         self.talk.say(msgspec.json.encode({"jsonrpc": "2.0", **message}) + b"\n")
 
     def _cancel(self) -> None:
-        """Somebody cancels the turn: the agent is told, then its process tree is killed."""
+        """Tell the agent that its turn is cancelled, before its process tree is killed."""
         self._cancelled = True
         if self._prompted:
             self._send({"method": "session/cancel", "params": {"sessionId": self._session}})
@@ -279,4 +279,4 @@ def _shown_as(kind: str) -> ActivityKind:
 
 
 def _heard_before(_: JsonObject, turn: Turn) -> None:
-    """An answer that came twice."""
+    """Ignore an answer that came twice."""

@@ -1,4 +1,4 @@
-"""The agents whose ACP servers were measured, one row each; any other command works without a row."""
+"""The agents whose ACP servers we measured, one row each; any other command works without a row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class KnownAgent:
     native: str
     """The adapter that drives the same agent without ACP; its login and homes are the same."""
     install: str = ""
-    """The command that installs the server, where it is a package of its own."""
+    """The command that installs the server, if that is a separate package."""
     counts: Counting = "turn"
     env: Mapping[str, str] = field(default_factory=dict)
     all_mode: str = ""
@@ -27,13 +27,13 @@ class KnownAgent:
     all_option: tuple[str, str] | None = None
     """The configuration option that does the same."""
     model_env: str = ""
-    """The variable that names the model, where the protocol can't."""
+    """The variable that sets the model, if the protocol can't."""
     gates_mode: str = ""
-    """The session mode in which it asks before each call, where it does not by default."""
+    """The session mode in which it asks before each call, if it does not by default."""
     refused: str = ""
-    """A pattern of what a call says that its own rules, which we set, refused without asking us."""
+    """A pattern in the result of a call that the agent refused by rules we set, without asking us."""
     tools: Mapping[str, str] = field(default_factory=dict)
-    """The kinds of its tools by their titles, where it calls every kind "other"."""
+    """The kinds of its tools by their titles, if it reports every kind as "other"."""
 
 
 KNOWN: Mapping[str, KnownAgent] = {

@@ -12,6 +12,6 @@ gate_commands  Turns the gates' commands into rules that permit exactly those co
 sandbox_homes  What an agent needs from the user's home directory inside a sandbox.
 throttle       Shows a program's output at a speed people can follow.
 
-Used by: the adapters in `untilgreen.agents`, and adapters of others, through `untilgreen.agents`.
+Used by: the adapters in `untilgreen.agents`, and third-party adapters, through `untilgreen.agents`.
 Uses: process, core values, ports and errors.
 """

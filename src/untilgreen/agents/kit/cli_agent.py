@@ -1,4 +1,4 @@
-"""What every adapter for a command-line agent has in common: its options, and a turn taken with them.
+"""What adapters for command-line agents have in common: their options, and how they take a turn.
 
 Annotations are evaluated here, not postponed: an adapter's module does not know their names.
 """
@@ -37,7 +37,7 @@ class CliAgent(ABC):
         return await take_turn(self.about, self.command, brief, context, self.listeners)
 
     async def ready(self, conditions: Conditions) -> None:
-        """Check that the program exists and is logged in; `args` may name another account."""
+        """Check that the program exists and is logged in, unless `args` may select another account."""
         await check_ready(self.about, self.program, conditions, ask=not self.args)
 
     @abstractmethod

@@ -41,7 +41,7 @@ PATIENCE_SECONDS = 15.0
 
 
 async def check_ready(about: About, program: str, conditions: Conditions, *, ask: bool = True) -> None:
-    """Raise AgentUnavailable if a turn would fail; with `ask` the agent is asked whether it is logged in."""
+    """Raise AgentUnavailable if a turn would fail; with `ask`, ask the agent whether it is logged in."""
     found = check_installed(about, program, conditions)
     _check_root(about, program, conditions)
     # An agent that is to run in a sandbox is not started outside it: it would write to the user's home.

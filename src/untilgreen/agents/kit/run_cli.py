@@ -34,7 +34,7 @@ async def run_cli(
 
     Without listeners its lines are reported as output. The raw output goes to the turn's transcript, errors
     to a file beside it. A program that can't be started raises AgentUnavailable, which names the command to
-    `install` it. One at a time per turn.
+    `install` it. A turn runs one program at a time.
     """
     variables = {**context.env, **(env or {})}
     program = find_program(argv[0], context.root, variables, install)

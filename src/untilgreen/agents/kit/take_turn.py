@@ -23,7 +23,7 @@ from untilgreen.process.talk import Talk
 from untilgreen.regex import regex
 
 _MARGIN_SECONDS = 5.0
-"""How long before the engine's deadline a turn is ended here, where its session and usage are known."""
+"""How long before the engine's deadline we end a turn here, so that its session and usage are kept."""
 _LINGER_SECONDS = 10
 """How long an agent may keep running after it said that its turn is over."""
 _LOST = regex(
@@ -141,7 +141,7 @@ async def _attempt(
             listeners.error_line(text, turn)
 
     env = {name: value for name, value in line.env.items() if name not in os.environ}
-    env["PWD"] = str(context.root)  # some trust it more than their working directory
+    env["PWD"] = str(context.root)  # some agents trust it more than their working directory
     if context.sandbox is not None:
         sandbox = with_homes(context.sandbox, about.homes, about.variables, {**os.environ, **context.env})
         context = replace(context, sandbox=sandbox)

@@ -10,7 +10,7 @@ from untilgreen.ports import Activity
 
 LINES_PER_SECOND = 20.0
 BURST = 200
-"""How many lines are shown at once."""
+"""How many lines may be shown in one burst."""
 LONGEST_SHOWN = 2_000
 
 

@@ -1,6 +1,6 @@
 """Collects what an agent says and does in one turn, and turns it into a reply.
 
-A turn succeeded if the agent said that it is over, *and* the exit code is 0, *and* there was no error: each
+A turn succeeded if the agent reported its end, *and* the exit code is 0, *and* there was no error: each
 of the three alone is wrong for some agent.
 """
 
@@ -62,7 +62,7 @@ class Turn:
     """A question the agent asked, though no one is there to answer."""
     _text: str = ""
     _pieces: list[str] = field(default_factory=list)
-    """Of the current message; joined only when it is read."""
+    """The pieces of the current message; joined only when it is read."""
     _size: int = 0
     _worded: bool = False
     """Whether the pieces contain more than blanks."""
@@ -97,7 +97,7 @@ class Turn:
             self._gets_on()
 
     def adds(self, piece: str) -> None:
-        """A piece of a message; the pieces up to the next act are one, however they were cut."""
+        """A piece of a message; all pieces up to the next action are one message, however they were split."""
         self._pieces.append(piece)
         self._size += len(piece)
         self._worded = self._worded or bool(piece.strip())
@@ -210,7 +210,7 @@ class Turn:
 
 
 def _own_end(ran: Ran | None) -> ErrorClass:
-    """Whether someone ended it, or it crashed."""
+    """`interrupted` if a signal ended it, otherwise `crash`."""
     return "interrupted" if ran and (ran.status < 0 or ran.status in _SIGNALED) else "crash"
 
 
