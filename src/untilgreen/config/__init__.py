@@ -8,8 +8,8 @@ profiles        Profiles: named sets of values in a spec file; a profile may ext
 max_iterations  `--max-iterations` sets the limit and the strategy's own maximum together.
 effective       Every setting with its value and where it came from; what `config show` prints.
 trust_request   What a spec file would make us run or tell an agent, and a digest of exactly that.
-from_plan       A plan back as a spec, so that another run can start from it and change parts of it.
-init/           A first spec for a project, from what its files show.
+from_plan       Turns a plan back into a spec, so that another run can start from it and change it.
+init/           Drafts a first spec for a project, judging by its files.
 
-Used by engine and surfaces. Imports `plugins` (is a name a place?) and values of the core; never the engine.
+Used by engine and surfaces. Imports `plugins`, to tell names from places, and core values; never the engine.
 """

@@ -18,7 +18,7 @@ DEFAULT = "default"
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """One value; its key is as `--set` takes it."""
+    """One value, with its key as `--set` takes it."""
 
     key: str
     value: Any
@@ -61,7 +61,7 @@ def _table(layers: Layers, where: str | tuple[str, ...], defaults: dict[str, Any
 
 
 def _written(layers: Layers, path: tuple[str, ...]) -> Iterator[Setting]:
-    """A table is listed key by key, since each value may have another source."""
+    """A table is listed key by key, since each value may have a different source."""
     for key, value, source in layers.leaves():
         if key[: len(path)] == path:
             yield Setting(key=shown(key), value=value, source=source.place(key) if source else DEFAULT)

@@ -1,4 +1,4 @@
-"""A plan back as a spec, so that another run can start from it and change parts of it."""
+"""Turns a plan back into a spec, so that another run can start from it and change it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ LIMIT = ("limits", "iterations")
 
 
 def add_ceiling(layers: Layers, written: str, *, spared: Collection[Source]) -> None:
-    """Values set by one of the `spared` sources stay; `unlimited` is checked with the limits."""
+    """Set both, except for values from the `spared` sources; `unlimited` is checked with the limits."""
     source, most = Source("--max-iterations"), toml_value(written)
 
     def put(path: tuple[str, ...], value: Any) -> None:

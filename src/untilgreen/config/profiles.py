@@ -39,7 +39,7 @@ class Profiles(Struct, frozen=True):
         return chain
 
     def layers(self, name: str) -> Iterator[tuple[dict[str, Any], Source]]:
-        """What the profile adds, beginning with the most distant one that it extends."""
+        """What the profile adds, starting with the most distant one that it extends."""
         for each in self.chain(name):
             values = {key: value for key, value in self.tables[each].items() if key != EXTENDS}
             prefix = (*self.source.prefix, PROFILES, each)

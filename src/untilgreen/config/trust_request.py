@@ -30,7 +30,7 @@ _NAMES_A_PLUGIN = ("use", "kind", "agent")
 _FORGIVING = {"expect", "believe", "allow_skipped", "required"}
 """Keys of a gate that make it green more easily."""
 _TIGHTENING = {"protect", "editable"}
-"""Rules about verdicts that can only be stricter; every other one is named, new ones included."""
+"""Integrity rules that can only make verdicts stricter; every other rule is shown, new ones included."""
 _LOWERING = {"cost", "tokens", "silence"}
 """Limits without a fixed default: setting one can only lower it."""
 _ALONE = SpecFile()
@@ -135,7 +135,7 @@ def _given_limits(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_raised(key: str, value: Any) -> bool:
-    """Whether a limit is above the one without the spec; what can't be compared is shown as well."""
+    """Whether a limit is above its default, or can't be compared with it."""
     usual = getattr(Limits(), key, None)
     if usual is None or not isinstance(usual, int | float):
         return key not in _LOWERING

@@ -1,4 +1,4 @@
-"""Everything that is wrong in a spec: a check stops at its first error, so it runs again without that key."""
+"""Collects all errors in a spec: a check stops at its first error, so it runs again without that key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def every_error(layers: Layers, check: Callable[[Layers], None]) -> tuple[list[U
             check(layers)
         except ConfigError as error:
             if not any(each.key[: len(error.key)] == error.key for each in found):
-                found.append(error)  # else it may follow from the key that was left out
+                found.append(error)  # otherwise it may result from the key that was left out
             key = error.key[:-1] if error.key[1:] and error.key[-1] in _DECIDING else error.key
             if not key:
                 return [*found], None
@@ -36,7 +36,7 @@ def every_error(layers: Layers, check: Callable[[Layers], None]) -> tuple[list[U
 
 
 def raise_all(errors: Sequence[UserError]) -> None:
-    """Raise the one error as it is, several as a list in the order of their lines."""
+    """Raise a single error as it is, or several as one list in the order of their lines."""
     several = list({str(error): error for error in sorted(errors, key=attrgetter("line"))}.values())
     if len(several) == 1:
         raise several[0]

@@ -22,7 +22,7 @@ _FILLED_IN = ("run", "kind", "use")
 
 
 def check_gate(layers: Layers, name: str, table: Mapping[str, Any]) -> None:
-    """Every key by itself; a missing key may still come from another layer."""
+    """Check each key on its own; a missing key may still come from another layer."""
     here = ("gates", name)
     _check_name(layers, name)
     if "kind" in table and "use" in table:
@@ -42,7 +42,7 @@ def check_gate(layers: Layers, name: str, table: Mapping[str, Any]) -> None:
 
 
 def gate_of(layers: Layers, name: str, table: Mapping[str, Any]) -> GateSpec:
-    """The gate of a table that was checked."""
+    """The gate that a checked table describes."""
     kind = _kind(table)
     if kind == COMMAND and "run" not in table:
         raise layers.error(("gates", name), f'gate {name!r} has no command. Add `run = "…"`.')

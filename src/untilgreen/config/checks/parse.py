@@ -45,7 +45,7 @@ _LIMIT = regex(r"limits\.(\w+)")
 
 
 def parse(layers: Layers, task: str | None, *, needed: bool = True) -> Spec:
-    """Check each key by itself, then all of them together."""
+    """Check each key on its own, then all of them together."""
     raise_all(wrong_in(layers))
     _check_pairs(layers)
     file = msgspec.convert(layers.values, SpecFile)
@@ -65,13 +65,13 @@ def parse(layers: Layers, task: str | None, *, needed: bool = True) -> Spec:
 
 
 def wrong_in(layers: Layers) -> list[UserError]:
-    """All errors about keys, and then those about names of plugins, too."""
+    """All errors about keys; if there are any, those about names of plugins, too."""
     found, rest = every_error(layers, check)
     return [*found, *every_error(rest, _check_names)[0]] if found and rest else found
 
 
 def check(layers: Layers) -> None:
-    """Each key by itself: that it exists, and that its value fits; raises the first error."""
+    """Check each key on its own: that it exists, and that its value fits; raises the first error."""
     check_plain(layers, layers.values)
     for key in layers.values:
         if key == PROFILES:
@@ -120,7 +120,7 @@ def _check_parts(layers: Layers, values: Mapping[str, Any]) -> None:
 
 
 def _check_names(layers: Layers) -> None:
-    """Names that no plugin has; if there are no other errors, creating the plugins reports them better."""
+    """Refuse unknown plugin names; if there are no other errors, creating the plugins reports them better."""
     for kind, key, forms in _NAMED:
         written = layers.values.get(key, ())
         for place, each in enumerate(written if isinstance(written, list) else [written] if written else ()):

@@ -68,7 +68,7 @@ def parts_of(
 
 
 def distinct(parts: Sequence[PartSpec]) -> tuple[PartSpec, ...]:
-    """The same agent listed twice gets a number."""
+    """Add a number to the name of an agent that is listed again."""
     named: dict[str, PartSpec] = {}
     for each in parts:
         name, number = each.name, 1

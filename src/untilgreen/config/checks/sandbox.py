@@ -21,7 +21,7 @@ _SHORTEST = 2
 
 
 def check_sandbox(layers: Layers, written: str | Mapping[str, Any]) -> None:
-    """Every key by itself; keys that belong together may come from several layers."""
+    """Check each key on its own; keys that belong together may come from several layers."""
     table = check_table(layers, "sandbox", written)
     for name in table.get("env", ()):
         if not _VARIABLE.fullmatch(name):

@@ -19,7 +19,7 @@ _TAG = regex(r"</?promise>", re.IGNORECASE)
 
 
 def check_session(layers: Layers, written: str | Mapping[str, Any]) -> None:
-    """Every key by itself."""
+    """Check each key on its own."""
     table = check_table(layers, "session", written)
     if "promise" in table:
         check_promise(layers, ("session", "promise"), table["promise"])
@@ -28,12 +28,12 @@ def check_session(layers: Layers, written: str | Mapping[str, Any]) -> None:
 
 
 def session_of(written: str | Mapping[str, Any]) -> SessionTable:
-    """The table with every key."""
+    """The table with its defaults filled in."""
     return msgspec.convert({"mode": written} if isinstance(written, str) else written, SessionTable)
 
 
 def check_promise(layers: Layers, path: tuple[str, ...], promise: str) -> None:
-    """Text on one line, without the tag around it."""
+    """Check that the promise is one line of text, without the tag around it."""
     name = shown(path)
     if _TAG.search(promise):
         text = _TAG.sub("", promise).strip() or "DONE"

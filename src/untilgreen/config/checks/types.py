@@ -45,7 +45,7 @@ def check_plain(layers: Layers, value: Any, path: Key = ()) -> None:
 
 
 def check_table(layers: Layers, name: str, written: Mapping[str, Any] | str) -> Mapping[str, Any]:
-    """A table of the spec with every key by itself; a single word is its mode."""
+    """Check each key of a table on its own, and return the table; a single word is its mode."""
     table = {"mode": written} if isinstance(written, str) else written
     kinds = kinds_of(TABLES[name])
     check_known(layers, (name,), table, kinds, f"{name} has no key")
@@ -55,7 +55,7 @@ def check_table(layers: Layers, name: str, written: Mapping[str, Any] | str) -> 
 
 
 def check_type(layers: Layers, path: Key, value: Any, kind: Any) -> None:
-    """The value fits the type, and so does everything in it."""
+    """Check that the value fits the type, and everything in it as well."""
     outer = next((each for each in members(kind) if get_origin(each) is type(value)), None)
     if outer is None:
         if wrong := misfit(value, kind):
@@ -69,7 +69,7 @@ def check_type(layers: Layers, path: Key, value: Any, kind: Any) -> None:
 def check_known(
     layers: Layers, path: Key, table: Mapping[str, Any], known: Collection[str], who: str
 ) -> None:
-    """Every key of the table is one of the known ones."""
+    """Check that every key of the table is known."""
     for key in table:
         if key not in known:
             raise layers.error((*path, key), f"{who} {key!r}. {nearest(key, known)}")

@@ -17,7 +17,7 @@ _GIT = ".git"
 
 
 def check_workspace(layers: Layers, written: str | Mapping[str, Any]) -> None:
-    """Every key by itself; keys that belong together may come from several layers."""
+    """Check each key on its own; keys that belong together may come from several layers."""
     table = check_table(layers, "workspace", written)
     for command in _commands(table.get("setup", [])):
         if not command.strip() or "\0" in command:
@@ -67,7 +67,7 @@ def _commands(setup: str | list[str]) -> list[str]:
 
 
 def _check_copy(layers: Layers, pattern: str) -> None:
-    """Only files of the project, and nothing in .git."""
+    """Allow only files of the project, and nothing in .git."""
     path = PurePosixPath(pattern)
     wrong = path.is_absolute() or ".." in path.parts or _GIT in path.parts or pattern.startswith("~")
     if wrong or not path.parts or "\0" in pattern:

@@ -1,4 +1,4 @@
-"""A first spec for a project, from what its files show.
+"""Drafts a first spec for a project, judging by its files.
 
 detect   Which gates a project already has, judged by its files; nothing is run.
 presets  Specs that people ask for by name: a task, and gates that fit the project.

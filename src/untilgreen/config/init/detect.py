@@ -40,14 +40,14 @@ _CTEST = "cmake -S . -B build && cmake --build build && ctest --test-dir build -
 
 
 class Detected(Struct, frozen=True, kw_only=True):
-    """A gate to propose, and the file that shows it."""
+    """A gate to propose, and the file that suggests it."""
 
     name: str
     run: str
     role: str
     seen: str
     after: int = 0
-    """A stage other than that of its role."""
+    """A stage to use instead of its role's."""
 
     @property
     def stage(self) -> int:
@@ -115,7 +115,7 @@ class Project:
 
 
 def detect(root: Path) -> tuple[list[Detected], list[Detected]]:
-    """The gates to propose, and other commands that check the same."""
+    """The gates to propose, and other commands that check the same things."""
     project, chosen, others = Project(root), list[Detected](), list[Detected]()
     for look in (_python, _node, _deno, _cargo, _go, _cmake, _jvm, _dotnet, _swift, _bazel):
         chosen += look(project)
@@ -224,7 +224,7 @@ def _go(project: Project) -> Iterator[Detected]:
 
 
 def _environments(project: Project) -> Iterator[Detected]:
-    """Runners that install the project first: slower, so only where nothing else runs the tests."""
+    """Runners that install the project first: slower, so only if nothing else runs the tests."""
     if project.has("tox.ini") or project.tool("tox"):
         seen = project.has("tox.ini") or "pyproject.toml"
         yield Detected(name="tests", run="tox", role=TESTS, seen=seen)

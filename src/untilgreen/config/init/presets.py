@@ -36,7 +36,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 
 def propose(name: str, root: Path, found: Sequence[Detected]) -> Proposal:
-    """The preset for this project; an error says what the project lacks."""
+    """The preset's proposal for this project; an error says what the project lacks."""
     preset = PRESETS.get(name)
     if preset is None:
         raise UserError(f"There is no preset {name!r}. {nearest(name, PRESETS)}")
@@ -121,7 +121,7 @@ def _outdated(project: Project) -> Detected | None:
 
 
 def _nothing(command: str) -> str:
-    """Green if a command works and lists nothing; what it lists is shown, so that the agent knows it."""
+    """A command that succeeds if the given one works and lists nothing; it prints the list for the agent."""
     return f'out=$({command}) && echo "$out" && test -z "$out"'
 
 

@@ -99,7 +99,7 @@ def _check_size(path: Path, name: str) -> None:
 
 
 def _has_our_table(path: Path) -> bool:
-    """Most projects have no table of ours there; then other errors in the file do not matter."""
+    """Whether pyproject.toml has our table; if it has none, other errors in the file do not matter."""
     try:
         if not path.is_file() or path.stat().st_size > LARGEST:  # a pipe would never end
             return False
@@ -120,7 +120,7 @@ def _shared(folder: Path) -> bool:
 
 
 def _if_allowed(look: Callable[[], bool]) -> bool:
-    """What we may not look at counts as missing."""
+    """A file that we may not access counts as missing."""
     try:
         return look()
     except OSError:

@@ -56,7 +56,7 @@ class Layers(Struct):
             self._lay(self.values, (key,), value, source)
 
     def set(self, path: tuple[str, ...], value: Any, source: Source) -> None:
-        """One value by its dotted key."""
+        """Set one value by its dotted key."""
         for name in reversed(path):
             value = {name: value}
         self.add(value, source)
@@ -70,14 +70,14 @@ class Layers(Struct):
         return None
 
     def error(self, path: Key, message: str) -> ConfigError:
-        """An error that begins with the place of the key."""
+        """An error that starts with the place of the key."""
         source = self.source(path)
         if source is None:
             return ConfigError(message, key=path)
         return ConfigError(f"{source.place(path)}: {message}", key=path, line=source.line(path))
 
     def without(self, path: Key) -> Layers:
-        """The same without one key."""
+        """A copy without one key."""
         rest = Layers(_copied(self.values), dict(self.sources))
         table: Any = rest.values
         for part in path[:-1]:

@@ -7,14 +7,14 @@ from typing import Any
 from untilgreen.regex import regex
 
 MOST_PARTS = 100
-"""Of one dotted key."""
+"""The most parts that one dotted key may have."""
 
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
 _LONG_KEY = regex(rf"""(?<![\w"'-])(?:{_PART}){{{MOST_PARTS}}}""")
 
 
 def loads(text: str) -> dict[str, Any]:
-    """The values; raises `ValueError` for invalid TOML, `RecursionError` where it is nested too deeply."""
+    """The values; raises `ValueError` for invalid TOML, `RecursionError` if it is nested too deeply."""
     if found := _LONG_KEY.search(text):
         line = text.count("\n", 0, found.start()) + 1
         raise ValueError(f"a key has more than {MOST_PARTS} parts (at line {line}, column 1)")

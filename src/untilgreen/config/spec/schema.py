@@ -306,7 +306,7 @@ TAKEN_OVER = tuple(
     for name in SpecFile.__struct_fields__
     if name in Plan.__struct_fields__ and name not in (*Spec.__struct_fields__, "promise")
 )
-"""Keys that a plan has exactly as the spec has them."""
+"""Keys that a plan takes over from the spec unchanged."""
 
 
 def defaults_of(table: type[Struct]) -> dict[str, Any]:
