@@ -3,7 +3,7 @@
 text/         Text for a terminal: events as words, tables, summaries, all safe to print.
 json/         The lines that --json prints, as types.
 json_schemas  JSON Schemas of everything that programs read: the spec, events, the lines of --json.
-mcp_answers   What tools of MCP answer, where no command prints the same.
+mcp_answers   Answers of MCP tools that no command prints.
 cli/          The command line: parses, calls the engine, prints; a verb is loaded when it is used.
 live/         A run while it is driven: the live view, plain lines, JSON, GitHub Actions.
 why/          Why a run is where it is: the evidence for its last decision, and the next steps.

@@ -1,4 +1,4 @@
-"""What programs read of us, as JSON Schemas: the spec, the events of a journal, the lines of `--json`."""
+"""JSON Schemas of everything that programs read: the spec, events, the lines of `--json`."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ LINES: tuple[type[lines.Line], ...] = (
     LessonLine,
     RateLine,
 )
-"""Everything that `--json` prints; a new kind of line takes its place here."""
+"""Everything that `--json` prints; a new kind of line is added here."""
 TOOL_ANSWERS: tuple[type[lines.Line], ...] = (RunStatus, LapDiff, Replayed)
-"""What tools of MCP answer besides."""
+"""Answers of MCP tools that no command prints."""
 
 
 def schema_of(name: str) -> Schema:
-    """One of `SCHEMAS`."""
+    """The schema with this name in `SCHEMAS`."""
     return SCHEMAS[name]()
 
 

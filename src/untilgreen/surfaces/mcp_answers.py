@@ -1,4 +1,4 @@
-"""What tools of MCP answer, where no command prints the same with `--json`."""
+"""Answers of MCP tools that no command prints with `--json`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class RunStatus(Line, frozen=True, kw_only=True, tag="run_status"):
     laps: int
     reason: str = ""
     question: str = ""
-    """What a person has to answer, in a terminal with `untilgreen answer`."""
+    """The question that waits for a person; in a terminal, `untilgreen answer` answers it."""
 
 
 class LapDiff(Line, frozen=True, kw_only=True, tag="lap_diff"):

@@ -48,7 +48,7 @@ def rows(found: Sequence[Row]) -> list[str]:
 
 
 def sentence(row: Row) -> str:
-    """What a person would say about it."""
+    """The result of a strategy in one sentence."""
     money = f"${row.saved_cost:.2f} and " if row.cost else ""
     saved = f"{money}{show_duration(round(row.saved_seconds))}"
     lost = f"lost {row.lost:,} of {several(row.successes, 'success', 'successes')}"

@@ -47,7 +47,7 @@ class LapView(Struct, frozen=True, kw_only=True):
 
 
 def lap_view(lap: Lap) -> LapView:
-    """What others may know about a lap."""
+    """The view of a lap."""
     return LapView(
         number=lap.number,
         agent=lap.agent,

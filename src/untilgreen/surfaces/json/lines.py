@@ -263,7 +263,7 @@ class SessionLine(Line, frozen=True, kw_only=True, tag="session"):
     """A loop in an agent's session: `session state` and `session list`."""
 
     active: bool
-    """Whether the run is not over; one that waits for a person is active, too."""
+    """Whether the run is still open; one that waits for a person is active, too."""
     iteration: int
     max_iterations: int | None
     completion_promise: str | None

@@ -30,7 +30,7 @@ class LessonLine(Line, frozen=True, kw_only=True, tag="lesson"):
     worth_laps: float | None
     """What a green run is worth in laps; null where money can't be compared."""
     replay: Replay | None
-    """The same runs with the estimate, against hybrid; null if there is nothing to compare."""
+    """How the estimate does on the same runs, compared with hybrid; null if it can't be compared."""
     calibration: tuple[CalibrationClass, ...]
 
 

@@ -1,7 +1,7 @@
 """The view on GitHub Actions: a fold for each lap, an annotation for each finding, a summary at the end.
 
-The runner takes lines of output as commands. Output of models and tools must never be one, so commands are
-switched off by a random word while such output may be printed, and on again for our own.
+GitHub's runner executes lines of output that look like commands. Output of models and tools must never be
+executed, so commands are switched off, with a random word, while it may be printed, and on again for our own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from untilgreen.surfaces.text import streams
 from untilgreen.surfaces.text.safe_text import inert, short
 
 MOST_ANNOTATIONS = 10
-"""GitHub shows no more of one step."""
+"""GitHub shows no more for one step."""
 LARGEST_SUMMARY = 900_000
 
 

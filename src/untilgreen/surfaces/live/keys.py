@@ -47,7 +47,7 @@ ADDED_BY_A_KEY = 5
 SHOWN_SECONDS = 4.0
 """How long the effect of a key is shown."""
 ALONE_SECONDS = 0.25
-"""A key is a command if nothing else is typed so soon after it."""
+"""A key is a command if nothing else is typed within this time."""
 QUIET_SECONDS = 1.0
 """Typing is over after this much silence."""
 ENTER, ESCAPE, RUBOUT = ("\r", "\n"), "\x1b", ("\x7f", "\b")
@@ -77,7 +77,7 @@ class ControlledRun(Protocol):
         """Give the agent a note."""
 
     async def add_laps(self, laps: int) -> None:
-        """Let it have more laps."""
+        """Allow it more laps."""
 
     async def answer(self, choice: str) -> None:
         """Answer its question."""
@@ -100,7 +100,7 @@ class Screen(Protocol):
     """Where the keys are listed, with the effect of the last one."""
 
     def show_keys(self, text: str) -> None:
-        """The last line of the view."""
+        """Show this as the last line of the view."""
 
     def suspended(self) -> AbstractContextManager[None]:
         """Leave the terminal to another program for a while."""
@@ -122,7 +122,7 @@ class Keys:
         self._screen.show_keys(said or self._choices())
 
     def rest(self) -> None:
-        """No key for a while: list the keys again."""
+        """No key was pressed for a while: list the keys again."""
         if self._note is None:
             self._sure = ""
             self.show()

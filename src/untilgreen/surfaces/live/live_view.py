@@ -83,7 +83,7 @@ class LiveView:
     def __init__(
         self, console: Console, now: Callable[[], float], *, ascii_only: bool = False, flags: str = ""
     ) -> None:
-        """`now` is the clock of the run's own times; printed commands end with `flags`."""
+        """`now` reads the clock of the run's events; printed commands end with `flags`."""
         self._console = console
         self._now = now
         self._ascii = ascii_only
@@ -112,7 +112,7 @@ class LiveView:
         self._live.stop()
 
     def on_event(self, event: Event, state: RunState) -> None:
-        """Take in what changed; what stays of interest is printed above."""
+        """Update the view, and print above it what stays of interest."""
         before = self._doing()
         self._state = state
         self._activity = "" if not isinstance(event, GateChecked) else self._activity

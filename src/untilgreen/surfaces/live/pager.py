@@ -15,7 +15,7 @@ from untilgreen.surfaces.text.paging import pager
 from untilgreen.surfaces.text.safe_text import inert_lines
 
 GRACE_SECONDS = 2.0
-"""How long a pager may take to tidy up the screen when the run ends under it."""
+"""How long a pager may take to restore the screen if the run ends while it is open."""
 
 
 async def page(text: str) -> None:
@@ -59,7 +59,7 @@ async def _closed(pager: Process) -> None:
 
 @contextmanager
 def _interrupts_left_to_the_pager() -> Iterator[None]:
-    """Ctrl-C ends a search in the pager, as everywhere; the run is not interrupted by it."""
+    """Ctrl-C belongs to the pager, which ends a search with it; the run is not interrupted."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield

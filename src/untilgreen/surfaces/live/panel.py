@@ -19,11 +19,11 @@ BAR = 12
 WHAT = "what happened"
 MOST_LAPS = 40
 FEW_LAPS = 12
-"""Laps of a gate beside the scores."""
+"""How many laps of a failing gate are shown beside the scores."""
 SHORTEST_TITLE = 16
 RED_ROWS = 3
 LONGEST_GATE = 12
-"""Places of a gate's name above its column."""
+"""How much of a gate's name is shown above its column."""
 _ARROWS = {"improving": "↗", "regressing": "↘", "stagnant": "→", "unknown": " "}
 _ASCII_ARROWS = {"improving": "/", "regressing": "\\", "stagnant": "-", "unknown": " "}
 _COLORS = {"pass": "green", "fail": "red", "error": "yellow", "skip": "dim"}
@@ -50,7 +50,7 @@ class Panel:
         return title
 
     def numbers(self, state: RunState, known: Overview, now: float) -> Text:
-        """How far it is, and how much of each limit is used."""
+        """How far the run is, and how much of each limit is used."""
         limits, score = state.plan.limits, known.overall.score
         full, empty = ("#", ".") if self._ascii else ("█", "░")
         filled = round(score * BAR)
@@ -193,7 +193,7 @@ class Panel:
 
 
 def lap_words(state: RunState) -> str:
-    """Which lap it is, of how many: the one count of laps."""
+    """Which lap it is, and of how many."""
     lap = state.open.number if state.open else len(state.laps)
     if lap == 0:
         return "baseline"
@@ -207,7 +207,7 @@ def seconds(passed: float) -> str:
 
 
 def changes_words(lap: Lap, known: Overview) -> str:
-    """What a lap changed about the findings, by name; how many there are after the first one."""
+    """What a lap changed about the findings, by name; for the first one, only how many there are."""
     overall = known.overall
     if overall.previous is None:
         return several(lap.count, "finding")
@@ -232,7 +232,7 @@ def _more(names: tuple[str, ...]) -> str:
 
 
 def _fixed_and_red(state: RunState) -> tuple[list[str], list[str]]:
-    """What the newest verdicts no longer name, and what they do; each gate by its latest look."""
+    """Findings that the latest verdict of each gate no longer names, and those that it does."""
     looks = [
         *(lap.verdicts for lap in state.baseline_and_laps[-2:]),
         *([state.open.verdicts] if state.open and state.open.verdicts else []),

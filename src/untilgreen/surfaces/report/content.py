@@ -150,12 +150,12 @@ def when(moment: float | None) -> str:
 
 
 def decision_line(lap: LapView | Lap) -> str:
-    """What followed from a lap, and why."""
+    """What was decided after a lap, and why."""
     return "" if lap.decision is None else f"{lap.decision.__struct_config__.tag}: {lap.decision.reason}"
 
 
 def shortened_diff(text: str) -> Diff:
-    """The beginning, up to a whole line, and how much is left."""
+    """The beginning of a diff, up to a whole line, and how much is left out."""
     if len(text) <= MOST_DIFF:
         return Diff(text=text)
     shown = text[:MOST_DIFF].rpartition("\n")[0]

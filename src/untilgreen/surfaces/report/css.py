@@ -1,4 +1,4 @@
-"""The style of the HTML report: the look that it shares with the page of `serve`, and what only it has."""
+"""The style of the HTML report, light and dark: what it shares with the page of `serve`, and its own."""
 
 from __future__ import annotations
 

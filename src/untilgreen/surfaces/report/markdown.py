@@ -18,7 +18,7 @@ _PLAIN = regex(r"(?!.*(?:www\.|://))[A-Za-z0-9 ,;:'.…%$-]*")
 
 
 def document(report: Report) -> str:
-    """All of it."""
+    """The whole report."""
     return "\n".join([*summary(report), *_laps(report), *_changes(report), *_foot(report), ""])
 
 
@@ -88,7 +88,7 @@ def _why(report: Report) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Our own sentence; names of gates in it are foreign text."""
+    """Our own sentence; as code if a name in it, which is foreign text, could be markup."""
     return text if _PLAIN.fullmatch(text) else code(text, 400)
 
 

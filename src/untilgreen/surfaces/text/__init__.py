@@ -7,7 +7,7 @@ event_lines     Events as lines of text; every view of a run uses them.
 current_step    What a run is doing right now, read off its state.
 questions       A question of a run in full: its text, a sentence for each choice, and the default.
 diffs           Diffs for people: colored on a terminal, or as a table of files.
-paging          Long texts: through $PAGER or less on a terminal, as they are elsewhere.
+paging          Shows long texts: in $PAGER or less on a terminal, unpaged elsewhere.
 lap_text        One lap in full: what the agent was told and said, what changed, what the gates found.
 sparkline       Scores as a line of small bars.
 gates_table     The gates × laps table: how a run went, at a glance.

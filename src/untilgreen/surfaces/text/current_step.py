@@ -83,7 +83,7 @@ def _default_words(state: RunState, until: float | None, now: float) -> str:
 
 
 def _afterwards(state: RunState, step: Step) -> str:
-    """What was asked for while a turn or a gate is in progress."""
+    """A stop or pause that was requested while a turn or a gate is in progress."""
     if state.ending is not None or isinstance(step, AwaitResume | Wait | Halt):
         return ""
     if state.stop is not None:

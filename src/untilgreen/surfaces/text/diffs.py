@@ -14,14 +14,14 @@ WIDEST_BAR = 40
 
 
 def colored() -> bool:
-    """Whether stdout shows colors: a terminal, or by FORCE_COLOR; never with NO_COLOR."""
+    """Whether to print colors: on a terminal or with FORCE_COLOR, but never with NO_COLOR."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 
 
 def in_color(diff: str) -> str:
-    """A unified diff with the colors of git; what others wrote can add none."""
+    """A unified diff in git's colors; escape sequences in the diff itself are dropped."""
     return "".join(f"{_painted(line)}\n" for line in inert_lines(diff).splitlines())
 
 

@@ -115,7 +115,7 @@ def line(event: Event, state: RunState, *, ascii_only: bool = False) -> str | No
 
 
 def _decided(event: Decided, state: RunState) -> str:
-    """What follows from a lap; the reason to begin names its place itself."""
+    """The decision after a lap; before the first one, the reason itself says when it was made."""
     if event.lap == 0 and isinstance(event.decision, Continue):
         return short(event.decision.reason, WIDTH)
     place = f"after lap {event.lap}" if event.lap else "before lap 1"
@@ -151,7 +151,7 @@ def verdict_words(verdict: Verdict) -> str:
 
 
 def flaky_words(verdict: Verdict) -> str:
-    """That a gate was red and green on the same files, and what failed, if it is green now."""
+    """Says that a gate was red and green on the same files, and what failed, if it is green now."""
     if verdict.status != "pass" or not verdict.findings:
         return "flaky"
     return f"flaky; it failed on the same files: {short(verdict.findings[0].id, 100)}"
@@ -176,7 +176,7 @@ def decision_words(event: Decided) -> str:
 
 
 def escalation_words(event: Decided) -> str:
-    """That a gate asked for a person whom nobody could reach."""
+    """Says which gates asked for a person while nobody could answer."""
     if not event.escalated or isinstance(event.decision, Ask):
         return ""
     return f"{inert(', '.join(event.escalated))} asked for a person, but nobody can answer; "
@@ -190,7 +190,7 @@ def how_to_answer(state: RunState, flags: str = "") -> str:
 
 
 def claim_words(state: RunState, lap: int) -> str:
-    """That the agent's claim was rejected, if it made a false one."""
+    """Says that the agent's claim was rejected, if it made a false one."""
     last = state.last
     rejected = last is not None and last.number == lap and last.claim and not last.green
     return "claim rejected; " if rejected else ""

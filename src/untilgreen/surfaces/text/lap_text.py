@@ -23,7 +23,7 @@ class LapRecord(Struct, frozen=True, kw_only=True):
     before: frozenset[str]
     """The findings of the lap before."""
     earlier: frozenset[str]
-    """The findings of all laps before."""
+    """The findings of all earlier laps."""
     brief: str = ""
     activity: Sequence[str] = ()
     diff: str = ""

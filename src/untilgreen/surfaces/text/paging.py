@@ -1,4 +1,4 @@
-"""Long texts: through $PAGER or less on a terminal, as they are elsewhere."""
+"""Shows long texts: in $PAGER or less on a terminal, unpaged elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from untilgreen.surfaces.text import streams
 
 PAGER = "less -FRX"
-"""Leaves at once if the text fits the screen, and keeps colors."""
+"""Exits at once if the text fits the screen, and keeps colors."""
 
 
 def pager(default: str = PAGER) -> list[str]:

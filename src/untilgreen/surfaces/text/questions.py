@@ -25,7 +25,7 @@ CHOICES: Mapping[str, str] = {
     APPROVE: "the gate passes and the run continues",
     REJECT: "the gate fails; your note tells the agent what to change",
 }
-"""What each known answer does; a strategy of your own may offer others."""
+"""What each known answer does; a custom strategy may offer others."""
 NEEDS_MORE = frozenset({ROLLBACK, SWITCH, "allow"})
 """Answers that need an argument, which a button can't give."""
 

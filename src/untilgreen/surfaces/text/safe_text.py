@@ -54,7 +54,7 @@ def columns_of(text: str) -> int:
 
 
 def in_ascii(text: str) -> str:
-    """Our own symbols in plain characters; what others wrote stays as it is."""
+    """The text with the symbols that we use as plain characters; all others stay."""
     return text.translate(_PLAIN)
 
 

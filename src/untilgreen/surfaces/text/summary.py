@@ -24,7 +24,7 @@ from untilgreen.surfaces.text.safe_text import folded, inert, short
 
 MOST_NAMED = 5
 _CONTINUED = (Outcome.CANCELLED, Outcome.EXHAUSTED)
-"""Ends that say nothing about the agent: more laps may be all that it needs."""
+"""Outcomes that say nothing about the agent: more laps may be all that it needs."""
 
 if TYPE_CHECKING:
     from untilgreen.surfaces.json.lines import Result
@@ -80,7 +80,7 @@ def summary(
 ) -> list[str]:
     """What a person wants to know about a run; every command that is named ends with `flags`.
 
-    `seen` says that `show` prints it, so it suggests something else; `driven` that a process works on it.
+    `seen` says that `show` prints it, so it suggests another command; `driven` that a process drives the run.
     """
     wide = width if wrapped else sys.maxsize
     lines = [gates_by_lap(state, width=width, ascii_only=ascii_only), ""]

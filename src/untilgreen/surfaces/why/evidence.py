@@ -80,7 +80,7 @@ class Reasons(Line, frozen=True, kw_only=True, tag="why"):
 
 
 def reasons(state: RunState, *, flags: str = "", driven: bool = False) -> Reasons:
-    """Look at the last decision; commands end with `flags`, and `driven` says that a process works on it."""
+    """Explain the last decision; commands end with `flags`; `driven`: a process drives the run."""
     last = state.last
     signals = last.signals if last else ()
     red = red_gates(state)
