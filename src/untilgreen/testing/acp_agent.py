@@ -1,25 +1,25 @@
-"""A scripted agent that speaks the Agent Client Protocol, for tests of those who drive one.
+"""A scripted agent that speaks the Agent Client Protocol, for tests of clients that drive one.
 
 `python -m untilgreen.testing.acp_agent SCRIPT` plays a JSON file: a list with one entry for each prompt, each
-a list of acts. What it was told is appended to `SCRIPT.heard`, one message per line; its sessions and its
+a list of acts. The messages it receives are appended to `SCRIPT.heard`, one per line; its sessions and its
 position in the script are kept in `SCRIPT.sessions`, so a later process continues where this one ended.
 
     {"say": "text"}                   a piece of a message; `"message": "m2"` begins another
     {"write": "a.txt", "content": ""} asks for permission to edit, and writes if granted
     {"run": "pytest -q"}              asks for permission to execute, and runs it if granted; both take
-                                      `"as": {"kind": "other", "title": "shell"}`, for another call
+                                      `"as": {"kind": "other", "title": "shell"}` to report another call
     {"refused": "curl x", "why": ""}  a command that its own rules refused, without asking
     {"usage": {"inputTokens": 5}}     the usage of the finished prompt
     {"cost": 0.25}                    the session's cost so far
     {"fail": {"code": -32000, "message": "Authentication required"}}    an error instead of an answer
     {"failure": {"category": "limit", "title": "429"}}                  a typed failure
     {"stop": "refusal"}               another stop reason than end_turn
-    {"raw": "text"}                   this line as it is; `"newline": false` without an end
+    {"raw": "text"}                   this line verbatim; with `"newline": false`, without a newline
     {"long": 100000000}               one line of this many characters
-    {"call": "fs/write_text_file"}    asks the client for something else
+    {"call": "fs/write_text_file"}    sends the client another request
     {"child": "sleep 60"}             starts a command in the background
     {"modeless": true}                its session modes can't be set
-    {"hang": true} {"die": 3} {"deaf": true}                            silence, death, deaf to signals
+    {"hang": true} {"die": 3} {"deaf": true}                            goes silent, exits, ignores signals
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class ScriptedAcpAgent:
         self._answer(message, result)
 
     def _act(self, act: Message, session: str) -> bool:
-        """Whether the turn continues."""
+        """Perform one act; returns whether the turn continues."""
         if "say" in act:
             piece = {"content": {"type": "text", "text": act["say"]}, "messageId": act.get("message")}
             self._update(session, "agent_message_chunk", piece)

@@ -12,19 +12,19 @@ from untilgreen.testing.stories import Script
 from untilgreen.testing.workspaces import MemoryWorkspace
 
 MARK = "lap.txt"
-"""The file in which a scripted agent says how far it is, and where the scripted gate looks."""
+"""The file in which a scripted agent notes its lap, for the scripted gate to read."""
 
 
 class FakeClock:
     """Time that passes only when it is read or slept through."""
 
     def __init__(self, start: float = 1_000.0, tick: float = 0.001) -> None:
-        """Each look costs one tick."""
+        """Each reading takes one tick."""
         self.time = start
         self.tick = tick
 
     def now(self) -> float:
-        """The present moment, and a tick has passed."""
+        """Let a tick pass, and return the time."""
         self.time += self.tick
         return self.time
 
@@ -35,10 +35,10 @@ class FakeClock:
 
 
 class ScriptedAgent:
-    """Plays a story: what a lap leaves in the workspace is what the scripted gate will see there."""
+    """Plays a story: notes each lap in the workspace, where the scripted gate sees it."""
 
     def __init__(self, played: str, workspace: MemoryWorkspace, promise: Promise | None = None) -> None:
-        """The story in the words of `story`; a promise where the run asks for one."""
+        """`played` is a story as for `story`; `promise` is for a run that asks for one."""
         self.script = Script(played)
         self.workspace = workspace
         self.promise = promise
@@ -55,16 +55,16 @@ class ScriptedAgent:
 
 
 class ScriptedGate:
-    """Says what the story says about the lap whose mark it finds."""
+    """Gives the story's verdict on the lap whose mark it finds."""
 
     def __init__(self, played: str, workspace: MemoryWorkspace) -> None:
-        """The story in the words of `story`."""
+        """`played` is a story as for `story`."""
         self.script = Script(played)
         self.workspace = workspace
         self.checks = 0
 
     async def check(self, workspace: CheckContext) -> Verdict:
-        """Look for the mark; without one, nothing was done yet."""
+        """Read the mark; without one, nothing has been done yet."""
         self.checks += 1
         await anyio.lowlevel.checkpoint()
         if MARK not in self.workspace.files:

@@ -22,7 +22,7 @@ class Crash(BaseException):
 
 
 class CrashingJournal:
-    """A journal whose process dies, once, right after an event has become durable."""
+    """A journal whose process dies, once, right after an event was stored."""
 
     def __init__(self, inner: Journal, fuse: int) -> None:
         """Dies after the `fuse`-th event that goes through it, counted from 1."""
@@ -31,7 +31,7 @@ class CrashingJournal:
         self.appended = 0
 
     async def append(self, *events: Event) -> None:
-        """Store the events up to the last one; then nobody is told."""
+        """Store the events up to the one to die after; then die before the caller learns of it."""
         left = self.fuse - self.appended
         stored = events[:left] if left > 0 else events
         await self.inner.append(*stored)
@@ -40,11 +40,11 @@ class CrashingJournal:
             raise Crash(f"after event {self.fuse}, {type(stored[-1]).__name__}")
 
     async def events(self) -> Sequence[Event]:
-        """What is in the journal behind."""
+        """The events of the inner journal."""
         return await self.inner.events()
 
     def follow(self, after: int = 0) -> AsyncIterator[Event]:
-        """What is in the journal behind, and what comes."""
+        """The events of the inner journal, and new ones as they arrive."""
         return self.inner.follow(after)
 
 
@@ -66,7 +66,7 @@ async def _begins_empty(make: Callable[[], Journal]) -> None:
 
 
 async def _keeps_what_it_is_given(make: Callable[[], Journal], events: Sequence[Event]) -> None:
-    """Also several at once, and when they are written by another opening, as after a crash."""
+    """Even several at once, and after it was opened again, as after a crash."""
     journal, written, size = make(), 0, 1
     while written < len(events):
         if size % 3 == 0:
@@ -79,7 +79,7 @@ async def _keeps_what_it_is_given(make: Callable[[], Journal], events: Sequence[
 
 
 async def _keeps_all_or_nothing(make: Callable[[], Journal]) -> None:
-    """Of several events, one of which can't be written."""
+    """If one of several events can't be written, none is."""
     journal = make()
     before = list(await journal.events())
     with suppress(JournalError):

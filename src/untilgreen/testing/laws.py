@@ -62,13 +62,13 @@ def detector_laws(detector: Detector) -> None:
 
 
 class _Watched:
-    """A strategy that is asked twice and never when everything is green."""
+    """Wraps a strategy: asks it everything twice, and fails if it is asked when all gates are green."""
 
     def __init__(self, strategy: Strategy) -> None:
         self.strategy = strategy
 
     def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
-        """The strategy's own answer, after looking at how it was given."""
+        """The strategy's own answer, checked."""
         name = type(self.strategy).__name__
         assert state.laps, f"{name} was asked before the first lap."
         assert not state.laps[-1].green, f"{name} was asked though all gates are green."
@@ -83,7 +83,7 @@ class _Watched:
         return answer
 
     def settle(self, state: RunState, finish: Finish) -> Finish:
-        """Handed through where the strategy has it."""
+        """Passed through to a strategy that has this method."""
         return self.strategy.settle(state, finish) if isinstance(self.strategy, Settles) else finish
 
 
@@ -96,7 +96,7 @@ class _Patient:
 
 
 def _play(played: str, strategy: Strategy | _Watched, remedies: Sequence[str]) -> Play:
-    """With the plan and the detectors that the strategy itself asks for, watched or not."""
+    """A play with the plan and the detectors that the strategy itself asks for, even if it is wrapped."""
     inner = strategy.strategy if isinstance(strategy, _Watched) else strategy
     play = Play(played, inner, limits=_CEILING, remedies=remedies, promise="DONE" if "*" in played else None)
     play.policy = Policy(strategy=strategy, detectors=play.policy.detectors)

@@ -86,7 +86,7 @@ async def _refuses_an_old_token(make: Make, events: Sequence[Event]) -> None:
 
 
 async def _delivers_commands(make: Make) -> None:
-    """Each is taken once, in the order of its time, and its sender gets the answer."""
+    """Each is taken once, in order of time, and its sender gets the answer."""
     sender, record = make(), make()
     async with record.hold(_driver("e", 4)):
         second = await sender.send(Stop(at=2.0, by="me"))
@@ -155,7 +155,7 @@ async def _eventually(record: Record) -> ShownActivity:
 
 
 async def _tells_everybody(make: Make) -> None:
-    """`wait_for_news` returns when a command arrives, and no later than it was told to."""
+    """`wait_for_news` returns when a command arrives, or when the given time is up."""
     record, sender = make(), make()
     async with record.hold(_driver("h", 7)):
         begun = anyio.current_time()

@@ -155,7 +155,7 @@ class Play:
         yield from self.go_on(state)
 
     def go_on(self, state: RunState) -> Iterator[tuple[RunState, Event]]:
-        """As a new driver would, also over a turn that a dead one left open."""
+        """Continue as a new driver would, even where a dead one left a turn open."""
         attached = Attached(at=state.now)
         state = apply(state, attached)
         yield state, attached
@@ -166,7 +166,7 @@ class Play:
 
 
 def story(played: str, strategy: Strategy, **options: Unpack[StoryOptions]) -> RunState:
-    """Play a run without I/O and without a baseline, and give its last state."""
+    """Play a run without I/O and without a baseline, and return its last state."""
     *_, (state, _) = tell(played, strategy, **options)
     return state
 
@@ -174,7 +174,7 @@ def story(played: str, strategy: Strategy, **options: Unpack[StoryOptions]) -> R
 def tell(
     played: str, strategy: Strategy, **options: Unpack[StoryOptions]
 ) -> Iterator[tuple[RunState, Event]]:
-    """The same, event by event, each with the state after it."""
+    """Like `story`, but event by event, each with the state after it."""
     return Play(played, strategy, **options).start()
 
 
@@ -223,5 +223,5 @@ def _happens(step: Step, state: RunState, script: Script, policy: Policy) -> Ite
 
 
 def _spell(number: int) -> str:
-    """A number in letters, since normalizing takes digits away."""
+    """A number in letters, since normalizing removes digits."""
     return "".join(chr(ord("a") + int(digit)) for digit in str(number))

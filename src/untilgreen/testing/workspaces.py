@@ -22,7 +22,7 @@ Furnished: TypeAlias = tuple[Workspace, Files]
 class MemoryWorkspace:
     """Files as a dictionary of text by path: edit `files` as an agent or a person would edit a directory.
 
-    The root is handed to agents and gates as it is, and never looked into.
+    The root is passed to agents and gates as it is, and never read.
     """
 
     def __init__(self, files: Mapping[str, str] | None = None, *, root: Path = Path("/nowhere")) -> None:
@@ -147,7 +147,7 @@ async def changes_are_named(workspace: Workspace, files: Files) -> None:
 
 
 async def diffs_are_unified(workspace: Workspace, files: Files) -> None:
-    """A diff shows the lines that went and came, for each path that differs and for no other."""
+    """A diff shows the removed and added lines, for each path that differs and for no other."""
     files.update({"a.txt": "same\nold\n", "b.txt": "untouched\n"})
     before = await workspace.snapshot("before")
     files.update({"a.txt": "same\nnew\n", "c.txt": "fresh\n"})
@@ -175,7 +175,7 @@ async def restoring_can_be_undone(workspace: Workspace, files: Files) -> None:
 
 
 async def unsnapshotted_work_is_kept_first(workspace: Workspace, files: Files) -> None:
-    """What no snapshot had yet is in `before`, even where nobody says what was known."""
+    """Work that was in no snapshot yet is in `before`, even if `known` is not given."""
     files["a.txt"] = "1\n"
     first = await workspace.snapshot("first")
     files.update({"a.txt": "2\n", "b.txt": "3\n"})
@@ -186,7 +186,7 @@ async def unsnapshotted_work_is_kept_first(workspace: Workspace, files: Files) -
 
 
 async def others_keep_their_changes(workspace: Workspace, files: Files) -> None:
-    """What changed since `known` is somebody's: edited, added or deleted, it stays and is named."""
+    """Files edited, added or deleted since `known` are somebody else's changes: they stay and are named."""
     files.update({"agent.txt": "1\n", "edited.txt": "1\n", "deleted.txt": "1\n", "agreed.txt": "1\n"})
     first = await workspace.snapshot("first")
     files.update({"agent.txt": "2\n", "edited.txt": "2\n", "deleted.txt": "2\n", "agreed.txt": "2\n"})
@@ -204,7 +204,7 @@ async def others_keep_their_changes(workspace: Workspace, files: Files) -> None:
 
 
 async def what_is_to_be_spared_stays(workspace: Workspace, files: Files) -> None:
-    """Paths that a restore is told to leave alone stay and are named, where they would have changed."""
+    """Paths that a restore is told to spare stay, and are named if they would have changed."""
     files.update({"agent.txt": "1\n", "same.txt": "1\n", "gone.txt": "1\n"})
     first = await workspace.snapshot("first")
     files.update({"agent.txt": "2\n", "mine.txt": "mine\n"})
@@ -233,7 +233,7 @@ async def files_and_directories_change_places(workspace: Workspace, files: Files
 
 
 async def strangers_are_refused(workspace: Workspace, files: Files) -> None:
-    """A snapshot that was never taken is an error, and nothing happens."""
+    """A snapshot that was never taken is an error, and no file changes."""
     files["a.txt"] = "1\n"
     first = await workspace.snapshot("first")
     for stranger in ("0" * 39 + "1", "no-snapshot", "--help"):
@@ -269,7 +269,7 @@ def _unlike(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
 
 
 def _excludes(file: str, path: str) -> bool:
-    """No disk has both a file and, by the same name, a directory."""
+    """Whether one path needs a directory where the other is a file."""
     return path.startswith(file + "/") or file.startswith(path + "/")
 
 

@@ -24,7 +24,7 @@ GATE = "tests"
 
 
 class World:
-    """Everything a run needs; it can be driven as often as one likes."""
+    """Everything a run needs; it can be driven any number of times."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class World:
         workspace: MemoryWorkspace | None = None,
         baseline: bool = True,
     ) -> None:
-        """The words of `story`; agents and gates are scripted where none are given."""
+        """`played` is a story as for `story`; agents and gates are scripted unless given."""
         strategy = strategy or Hybrid()
         given = promise_of(strategy, promise)
         workspace = workspace or MemoryWorkspace()

@@ -2,7 +2,7 @@
 
 project  The demo's project: a shopping cart with four defects, six tests and a style rule.
 agent    The demo's agent: a program without a model that reads its brief and plays its part.
-script   The demo's story for a real agent: what a scripted model lets it do and say in each lap.
+script   The demo's story for a real agent: what a scripted model has it do and say in each lap.
 
 Used by: the verb `demo`. Uses: nothing of ours.
 """

@@ -53,7 +53,7 @@ def main() -> int:
     said, edits = story[(lap - 1) % len(story)]
     code = Path("cart.py")
     print("reading cart.py", flush=True)
-    time.sleep(PAUSE_SECONDS)  # noqa: TID251 - a program of its own, so that people can watch it
+    time.sleep(PAUSE_SECONDS)  # noqa: TID251 - a separate program, slow enough to watch
     for old, new in edits:
         print(f"editing cart.py: {old.strip().splitlines()[0]}", flush=True)
         code.write_text(code.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")

@@ -75,7 +75,7 @@ IGNORED = "__pycache__/\n"
 
 
 def make_project(folder: Path) -> None:
-    """Write the files; turning the folder into a repository is the caller's part."""
+    """Write the files; turning the folder into a repository is up to the caller."""
     files = {"cart.py": CART, "test_cart.py": TESTS, "style.py": STYLE, ".gitignore": IGNORED}
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")

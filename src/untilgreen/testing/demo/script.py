@@ -1,4 +1,4 @@
-"""The demo's story for a real agent: what a scripted model lets it do and say in each lap."""
+"""The demo's story for a real agent: what a scripted model has it do and say in each lap."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from untilgreen.testing.demo.project import CART
 
 
 def answers(story: str) -> list[dict[str, Any]]:
-    """Two for each lap: the edit, made by a command, and then the words."""
+    """Two answers for each lap: the edit, made by a command, and then the text."""
     code, turns = CART, list[dict[str, Any]]()
     for said, edits in STORIES[story]:
         for old, new in edits:

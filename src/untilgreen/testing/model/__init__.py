@@ -2,9 +2,9 @@
 
 scenario            What the scripted model answers to its n-th request, read from a file or a value.
 server              The scripted model on a port of this machine: plays a scenario, remembers the requests.
-request             What an agent asks for, read from the four forms of request.
-tools               Portable uses of tools, translated to the tools that the agent offers in the request.
-answer              One answer on its way to an agent: what every API has to write down.
+request             Reads an agent's request in any of the four APIs.
+tools               Portable tool calls, translated to the tools that the agent offers in the request.
+answer              One answer on its way to an agent, whichever API will write it out.
 anthropic           Answers in the form of Anthropic Messages.
 chat                Answers in the form of OpenAI Chat Completions.
 responses           Answers in the form of OpenAI Responses.

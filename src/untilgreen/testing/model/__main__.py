@@ -13,7 +13,7 @@ from untilgreen.testing.model.server import ScriptedModel
 
 
 def main() -> int:
-    """Serve, and say where."""
+    """Serve, and print the address."""
     parser = argparse.ArgumentParser(prog="python -m untilgreen.testing.model", description=__doc__)
     parser.add_argument("scenario", type=Path, help="a TOML or JSON file")
     parser.add_argument("--port", type=int, default=8765, help="0 takes a free one")

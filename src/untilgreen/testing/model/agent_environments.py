@@ -19,7 +19,7 @@ MODELS = {
     "copilot": "scripted-1",
     "goose": "scripted-1",
 }
-"""The names of models that the agents are asked for; what answers is the script."""
+"""The names of the models that agents are started with; the script answers for all of them."""
 _KEY = "scripted-key"
 
 
@@ -52,7 +52,7 @@ def _claude(url: str, home: Path) -> Variables:
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",
         "DISABLE_ERROR_REPORTING": "1",
-        "IS_SANDBOX": "1",  # root may not permit everything without it
+        "IS_SANDBOX": "1",  # without it, root may not skip permissions
     }
 
 

@@ -1,4 +1,4 @@
-"""One answer on its way to an agent: what every API has to write down, each in its own form."""
+"""One answer on its way to an agent, whichever API will write it out in its own format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ StreamEvent = tuple[str | None, Any]
 
 
 class Tokens(Struct, frozen=True, kw_only=True):
-    """What an answer says that it used."""
+    """The token counts that an answer reports."""
 
     input: int
     output: int
@@ -23,7 +23,7 @@ class Tokens(Struct, frozen=True, kw_only=True):
 
 
 class ToSay(Struct, frozen=True, kw_only=True):
-    """Words and uses of tools, and how they are to be cut for a stream."""
+    """Text and tool calls, and the size of the pieces that a stream sends."""
 
     model: str
     text: str
@@ -32,6 +32,6 @@ class ToSay(Struct, frozen=True, kw_only=True):
     chunk: int = 40
 
     def pieces(self, text: str) -> Iterator[str]:
-        """The text, cut."""
+        """The text in the pieces of a stream."""
         step = max(1, self.chunk)
         yield from (text[at : at + step] for at in range(0, len(text), step))

@@ -46,7 +46,7 @@ def stream(say: ToSay) -> Iterator[StreamEvent]:
 
 
 def failure(status: int, kind: str, message: str) -> dict[str, Any]:
-    """What a refusal looks like."""
+    """What an error looks like."""
     return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_scripted"}
 
 

@@ -43,7 +43,7 @@ def stream(say: ToSay) -> Iterator[StreamEvent]:
 
 
 def failure(status: int, kind: str, message: str) -> dict[str, Any]:
-    """What a refusal looks like; the Responses API has the same."""
+    """What an error looks like, also in the Responses API."""
     code = {401: "invalid_api_key", 429: "rate_limit_exceeded"}.get(status, kind)
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 

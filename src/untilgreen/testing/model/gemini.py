@@ -25,7 +25,7 @@ def stream(say: ToSay) -> Iterator[StreamEvent]:
 
 
 def failure(status: int, kind: str, message: str) -> dict[str, Any]:
-    """What a refusal looks like."""
+    """What an error looks like."""
     names = {401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED"}
     name = names.get(
         status, "INTERNAL" if status == 500 else "UNAVAILABLE" if status > 500 else "INVALID_ARGUMENT"

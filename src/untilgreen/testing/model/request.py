@@ -1,4 +1,4 @@
-"""What an agent asks for, read from the four forms of request: which tools it offers, and what was said."""
+"""Reads an agent's request in any of the four APIs: which tools it offers, and what was said."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct, field
 Api = Literal["anthropic", "chat", "responses", "gemini"]
 ToolKind = Literal["function", "custom", "local_shell"]
 Message = tuple[str, str]
-"""Who, and what."""
+"""Role and text."""
 
 
 class Tool(Struct, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     tools: tuple[Tool, ...] = ()
     messages: tuple[Message, ...] = ()
     schema: dict[str, Any] | None = None
-    """Where an object of a certain shape is asked for."""
+    """The JSON schema of the answer, if one is asked for."""
     size: int = 0
 
     @property
@@ -41,7 +41,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 def read_request(api: Api, body: dict[str, Any], *, model: str, stream: bool, size: int) -> Asked:
-    """Understand a request as far as a script needs it."""
+    """Parse a request, as far as a script needs it."""
     tools, messages = _READERS[api](body)
     return Asked(
         api=api,

@@ -46,7 +46,7 @@ def broken() -> StreamEvent:
 
 
 def _item(item: dict[str, Any], index: int, say: ToSay) -> Iterator[tuple[str, dict[str, Any]]]:
-    """One item as it comes into being."""
+    """The events that stream one item."""
     place = {"item_id": item["id"], "output_index": index}
     message = item["type"] == "message"
     grows = {"message": "content", "function_call": "arguments", "custom_tool_call": "input"}.get(

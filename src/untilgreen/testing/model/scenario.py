@@ -21,7 +21,7 @@ class Write(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Call(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One use of a tool: portable (`write`, `shell`), or by the tool's own name and arguments."""
+    """One tool call: portable (`write`, `shell`), or by the tool's own name and arguments."""
 
     write: Write | None = None
     shell: str | None = None
@@ -32,7 +32,7 @@ class Call(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The tokens that an answer claims to have used; None is a guess from its length."""
+    """The tokens that an answer claims to have used; None estimates them from its length."""
 
     input: int | None = None
     output: int | None = None
@@ -48,12 +48,12 @@ class Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     repeat: int = 1
     """How many requests get it."""
     error: int | None = None
-    """An HTTP status instead of an answer, in the API's own words."""
+    """The HTTP status of an error to send in place of an answer."""
     message: str | None = None
     retry_after: float | None = None
     headers: dict[str, str] = field(default_factory=dict)
     body: dict[str, Any] | None = None
-    """Instead of the API's own words for an error."""
+    """The body of the error, in place of the API's usual one."""
     delay: float = 0.0
     """Seconds before the first byte."""
     chunk: int = 40
@@ -70,12 +70,12 @@ class Answer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Side(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Side requests, such as for a title: they take nothing from the script."""
+    """Side requests, such as for a title, that use up no answer of the script."""
 
     when: Literal["no_tools", "never"] = "no_tools"
-    """Whether a request without tools is one."""
+    """Whether a request without tools is a side request."""
     containing: str = ""
-    """A request whose last user message contains this is one, tools or not."""
+    """A request whose last user message contains this is a side request, with tools or not."""
     text: str = "A scripted title"
 
     def takes(self, last_user: str, *, tools: bool) -> bool:
@@ -89,7 +89,7 @@ class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     turns: tuple[Answer, ...]
     then: Literal["last", "loop", "error"] = "last"
-    """After the last: that one again, the first again, or status 500."""
+    """What follows the last answer: that one again, all of them again, or status 500."""
     side: Side = Side()
     no_tools_as: Literal["aider", "bash"] = "aider"
     """How a file is written down for an agent that offers no tools."""

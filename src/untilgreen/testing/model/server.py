@@ -1,6 +1,6 @@
 """The scripted model on a port of this machine: it plays a scenario and remembers what it was asked.
 
-Threads of the standard library, since the command lines that it serves are processes of their own.
+It uses threads of the standard library, since the agents that it serves run in processes of their own.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GEMINI = regex(r"models/([^/:]+):(stream)?[gG]enerateContent$")
 
 
 class ScriptedModel:
-    """A model server on loopback for the time of a `with`; `url` is what an agent is pointed at.
+    """A model server on loopback for the length of a `with` block; agents are pointed at its `url`.
 
     >>> with ScriptedModel([{"text": "Nothing to do."}]) as model:
     ...     model.url.startswith("http://127.0.0.1:")
@@ -48,7 +48,7 @@ class ScriptedModel:
     def __init__(
         self, scenario: Any, *, port: int = 0, models: Iterable[str] = ("scripted-1",), **vars: str
     ) -> None:
-        """A scenario as a value, or as `load_scenario` gives it; keywords fill `${name}` in its texts."""
+        """A scenario as a value, or as `load_scenario` returns it; keywords fill `${name}` in its texts."""
         self.scenario = scenario_of(scenario, **vars)
         self.models = tuple(models)
         self.requests: list[Asked] = []
@@ -78,7 +78,7 @@ class ScriptedModel:
         return self._turn
 
     def next_answer(self, asked: Asked) -> Answer:
-        """The answer to this request; a side request takes nothing from the script."""
+        """The answer to this request; a side request uses up none of the script's."""
         with self._lock:
             self.requests.append(asked)
             if self.scenario.side.takes(asked.last_user, tools=bool(asked.tools)):
@@ -112,7 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: the requests are kept."""
+        """Log nothing: the requests are kept anyway."""
 
     def do_HEAD(self) -> None:
         self._json(200, {})
@@ -237,7 +237,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _api(path: str, body: dict[str, Any]) -> tuple[Api, str, bool] | None:
-    """Which form a path asks for, with the model and whether it is to be streamed."""
+    """The API that a path belongs to, the model, and whether to stream; None for any other path."""
     if found := _GEMINI.search(path):
         return "gemini", found[1], found[2] is not None
     stream, model = bool(body.get("stream")), str(body.get("model", ""))

@@ -1,4 +1,4 @@
-"""Portable uses of tools, put in terms of the tools that an agent offers in that very request."""
+"""Portable tool calls, translated to the tools that the agent offers in the request."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _BLANKS: dict[str, Any] = {"boolean": False, "integer": 0, "number": 0, "array":
 
 
 class Use(Struct, frozen=True, kw_only=True):
-    """One use of a tool as an API will write it."""
+    """One tool call as an API will write it."""
 
     name: str
     args: dict[str, Any] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Use(Struct, frozen=True, kw_only=True):
 
 
 def resolve(answer: Answer, asked: Asked, scenario: Scenario) -> tuple[str, list[Use]]:
-    """The words and the uses of an answer; a use that no tool fits is said in words."""
+    """The text and the tool calls of an answer; a call that no tool fits is described in the text."""
     text, uses = answer.text, []
     for call in answer.calls:
         if not asked.tools:
@@ -75,7 +75,7 @@ def resolve(answer: Answer, asked: Asked, scenario: Scenario) -> tuple[str, list
 
 
 def filled(schema: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """What is given, and some value for whatever else the schema requires."""
+    """The given arguments, and some value for whatever else the schema requires."""
     args, properties = dict(given), schema.get("properties") or {}
     for name in schema.get("required") or ():
         if name in args:
@@ -155,7 +155,7 @@ def _patching(file: Write, tool: Tool) -> Use:
 
 
 def _in_words(call: Call, how: str) -> str:
-    """A use of a tool, written down for an agent that reads it out of the text."""
+    """A tool call written as text, for an agent that reads its calls from the text."""
     if call.write is not None:
         content = call.write.content.rstrip("\n")
         if how == "bash":
