@@ -1,8 +1,8 @@
 """Gates: the checks that decide whether the work is done.
 
-command     A shell command: its output or its report names the findings and decides with the exit code.
-output/     From what a tool printed or wrote to findings.
-integrity/  Whether anything that gates read was weakened: the originals go into a copy, and gates run there.
+command     A shell command: findings come from its output or report, which decides with the exit code.
+output/     Turns what a tool printed or wrote into findings.
+integrity/  Checks that nothing gates read was weakened: they run again in a copy, with the originals.
 levels/     Verification in levels, each on top of the one below: contract, tests, black box, sanity.
 judge       Another model reads the task and the diff.
 approval    People answer while the run waits for them.

@@ -149,7 +149,7 @@ async def _page(path: str, context: CheckContext) -> _Checks:
 
 
 def told(answer: str) -> _Checks:
-    """A page of checks as GitHub lists them."""
+    """Parse a page of checks from GitHub's answer."""
     try:
         return msgspec.json.decode(answer, type=_Checks)
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -164,7 +164,7 @@ async def _asked(argv: list[str], context: CheckContext, what: str) -> Ran:
 
 
 def _beside(context: CheckContext) -> dict[str, str]:
-    """Outside a sandbox, never start a program from inside it."""
+    """A PATH without the places that a sandbox can write, since these programs run outside of it."""
     if context.sandbox is None:
         return {}
     places = [mount.path for mount in context.sandbox.mounts if mount.way == "write"]
