@@ -16,7 +16,7 @@ from untilgreen.surfaces.text.safe_text import inert_lines
 
 MOST_DIFFS = 100
 MOST_CHARACTERS = 500_000
-"""Of a lap's diffs; editors keep the whole conversation in memory."""
+"""How much of a lap's diffs is shown; editors keep the whole conversation in memory."""
 
 
 async def lap_changes(state: RunState, scratch: Scratch, lap: Lap | Open) -> Update | None:
@@ -87,7 +87,7 @@ class _Hunk:
 
 
 def _unquoted(path: str) -> str:
-    """The path as it is; git writes odd ones as strings of C."""
+    """The path itself; git writes unusual ones as C strings."""
     if not path.startswith('"'):
         return path
     raw = path[1:-1].encode("latin-1", "replace").decode("unicode_escape")

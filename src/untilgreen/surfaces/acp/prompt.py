@@ -126,7 +126,7 @@ class Prompt:
         self._notify(message(f"note: {sentence}\n\n"))
 
     async def _show_changes(self, states: MemoryObjectReceiveStream[RunState], record: FolderRecord) -> None:
-        """Beside the run, which does not wait for it."""
+        """Show what laps changed; the run does not wait for it."""
         async for state in states:
             if state.open is not None and (changed := await lap_changes(state, record.scratch, state.open)):
                 self._notify(changed)

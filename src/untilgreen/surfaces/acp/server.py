@@ -47,11 +47,11 @@ class Server:
         self._roots: dict[str, Path] = {}
         self._prompts: dict[str, Prompt] = {}
         self._plans: dict[str, Update] = {}
-        """The newest of each session, which is sent when it changes."""
+        """The latest plan of each session; a plan is sent only when it changes."""
         self._leave = anyio.Event()
 
     async def serve(self) -> None:
-        """Answer until the editor closes our input or ends us."""
+        """Answer until the editor closes our input, or a signal ends us."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._wire.write)
             async with anyio.create_task_group() as hearing:
@@ -167,7 +167,7 @@ class Server:
 
 
 async def _again(record: FolderRecord) -> AsyncIterator[Update]:
-    """Everything that an editor showed of a run, from what was asked to its end."""
+    """Everything that an editor showed of a run, from its task to its end."""
     state: RunState | None = None
     for event in await record.open_journal().events():
         if isinstance(event, RunStarted):

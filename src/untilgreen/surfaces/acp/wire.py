@@ -72,11 +72,11 @@ class Wire:
             await self._over.wait()
 
     def send(self, message: Message) -> None:
-        """An answer or a question."""
+        """Send an answer or a question."""
         self._unwritten.send_nowait(msgspec.json.encode({"jsonrpc": "2.0", **message}) + b"\n")
 
     def notify(self, method: str, params: Message) -> None:
-        """Something that the editor may miss if it does not read."""
+        """Send something that the editor may miss if it does not read."""
         if self._written.statistics().current_buffer_used < MOST_WAITING:
             self.send({"method": method, "params": params})
 
@@ -94,7 +94,7 @@ class Wire:
 
 
 async def _lines() -> AsyncIterator[bytes]:
-    """Each line; one that is too long is read to its end, and only its beginning is given."""
+    """Each line; one that is too long is read to its end, and only its beginning is returned."""
     rest, begun = bytearray(), b""
     while piece := await _read():
         rest += piece
@@ -110,7 +110,7 @@ async def _lines() -> AsyncIterator[bytes]:
 
 
 async def _read() -> bytes:
-    """What has arrived; no thread waits for it, since one that waits for ever could not be left behind."""
+    """Read what has arrived; no thread waits for it, since one that waits forever can't be abandoned."""
     with suppress(PermissionError):  # a file, which is always readable
         await anyio.wait_readable(INPUT)
     return os.read(INPUT, PIECE)

@@ -5,7 +5,7 @@ tools        The tools: start a run, wait for it, look at it, steer it, stop it,
 people       Puts a run's questions to the person at the client, as a form; never to the model.
 tasks        Runs as tasks, for clients that know the extension.
 resources    Runs as resources: the list, a run, a lap, what a lap changed, and what a gate printed.
-handlers     What a client asks for: tools and their calls, and prompts.
+handlers     Answers what a client asks for: tools and their calls, and prompts.
 task_params  What requests about tasks carry.
 server       The protocol over the official SDK: what is offered, and which code handles it.
 

@@ -14,7 +14,7 @@ _Run = Annotated[str, Meta(description="A run id, a prefix of one, or @last.")]
 
 
 class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Of a tool."""
+    """The arguments of a tool."""
 
 
 class StartArguments(Arguments, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ class BacktestArguments(Arguments, frozen=True, kw_only=True):
 
 
 def schema_of(kind: type[Struct]) -> Schema:
-    """With an object at the root, as the protocol wants it; msgspec refers to it."""
+    """The schema with an object at its root, as the protocol wants it; msgspec puts a reference there."""
     whole: Schema = msgspec.json.schema(kind)
     root = str(whole.pop("$ref", "")).rpartition("/")[2]
     if not root:

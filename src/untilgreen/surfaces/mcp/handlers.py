@@ -1,4 +1,4 @@
-"""What a client asks for: tools and their calls, and prompts."""
+"""Answers what a client asks for: tools and their calls, and prompts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from untilgreen.surfaces.mcp.tools import Runs
 from untilgreen.surfaces.mcp_answers import RunStatus
 
 MOST_QUESTIONS = 10
-"""That one call of run_wait puts to a person."""
+"""How many questions one call of run_wait puts to a person."""
 PROMPTS = {
     "until_green": ("goal", "Reach a goal with a run, and believe only its outcome."),
     "review_run": ("run", "Review what a run did."),
@@ -39,7 +39,7 @@ class Handlers:
         self.cancel_task = self._tasks.cancel
 
     async def list_tools(self, context: Any, params: Any) -> types.ListToolsResult:
-        """Every tool with the schemas of what it takes and gives."""
+        """Every tool with the schemas of what it takes and returns."""
         return types.ListToolsResult(
             tools=[
                 types.Tool(
@@ -74,7 +74,7 @@ class Handlers:
         return types.CallToolResult(content=[content], structured_content=msgspec.to_builtins(answer))
 
     async def _called(self, context: Any, params: types.CallToolRequestParams) -> Any:
-        """What the tool gives; a question that turns up while it waits is put to the person."""
+        """What the tool returns; a question that comes up while it waits is put to the person."""
 
         async def tell(lap: int, text: str) -> None:
             await context.session.report_progress(float(lap), None, text)
@@ -95,7 +95,7 @@ class Handlers:
         return answer
 
     async def list_prompts(self, context: Any, params: Any) -> types.ListPromptsResult:
-        """Two ways to begin."""
+        """The prompts: two ways to begin."""
         return types.ListPromptsResult(
             prompts=[
                 types.Prompt(
@@ -108,7 +108,7 @@ class Handlers:
         )
 
     async def get_prompt(self, context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """The words for a model."""
+        """A prompt's text for the model."""
         if params.name not in PROMPTS:
             sentence = f"There is no prompt {params.name!r}. {nearest(params.name, PROMPTS)}"
             raise MCPError(types.INVALID_PARAMS, sentence)

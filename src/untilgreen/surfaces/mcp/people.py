@@ -30,7 +30,7 @@ _ANSWER, _NOTE = "answer", "note"
 
 
 def run_around(store: Store) -> str:
-    """The run that this server was started by, whose agent could play the person; empty if none did."""
+    """The run that started this server, whose agent could pose as the person; empty if none did."""
     known = os.environ.get(INSIDE) or started_by(store.state_dir)
     return known or hidden_ancestry(store.state_dir) or ""
 
@@ -67,7 +67,7 @@ def can_show(context: Any) -> bool:
 async def ask(
     context: Any, params: types.CallToolRequestParams, record: FolderRecord, store: Store
 ) -> types.InputRequiredResult | bool:
-    """Put a run's question to the person: whether it was answered, or the question as the tool's answer."""
+    """Put a run's question to the person; return whether they answered, or what the tool answers to ask it."""
     state = (await record.load()).state
     shown, key = form(state), question_id(state)
     if shown is None or not can_show(context) or await to_thread.run_sync(run_around, store) != "":
@@ -81,7 +81,7 @@ async def ask(
 
 
 async def take(record: FolderRecord, store: Store, key: str, given: Any) -> bool:
-    """Whether a filled-in form was an answer, and the run took it."""
+    """Whether a filled-in form was an answer, and the run accepted it."""
     content = given.content if isinstance(given, types.ElicitResult) and given.action == "accept" else None
     choice = (content or {}).get(_ANSWER)
     if not isinstance(choice, str):

@@ -18,7 +18,7 @@ from untilgreen.surfaces.text.summary import as_json
 
 RUNS = "untilgreen://runs"
 MOST_OUTPUT = 200_000
-"""Bytes of a gate's output; a model reads no more."""
+"""Bytes of a gate's output, from its end; a model reads no more."""
 _JSON, _TEXT, _DIFF = "application/json", "text/plain", "text/x-diff"
 _LAP = f"{RUNS}/{{run}}/laps/{{lap}}"
 TEMPLATES = {
@@ -43,7 +43,7 @@ class Resources:
         return types.ListResourcesResult(resources=[resource])
 
     async def list_templates(self, context: Any, params: Any) -> types.ListResourceTemplatesResult:
-        """How the addresses are made."""
+        """The templates of the addresses."""
         found = [
             types.ResourceTemplate(name=name, uri_template=uri, mime_type=kind, description=about)
             for name, (uri, kind, about) in TEMPLATES.items()
@@ -51,7 +51,7 @@ class Resources:
         return types.ListResourceTemplatesResult(resource_templates=found)
 
     async def read(self, context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        """One of them."""
+        """Read one resource."""
         uri = str(params.uri)
         path = [unquote(part) for part in uri.removeprefix(RUNS).strip("/").split("/")]
         try:
@@ -80,7 +80,7 @@ class Resources:
                 raise UserError(f"There is no resource {'/'.join(path)[:200]!r}. Begin with {RUNS}.")
 
     async def _list(self) -> list[dict[str, Any]]:
-        """One that can't be read is left out, and those that are over are not read again."""
+        """All runs; one that can't be read is left out, and those that are over are not read again."""
         return [
             {
                 "run": name,
@@ -100,7 +100,7 @@ class Resources:
         raise UserError(f"Run {state.run} has no lap {text[:20]!r}; it has {len(state.laps)}.")
 
     async def _output(self, run: str, lap: Lap, gate: str) -> str:
-        """Its file is named by the run, not by the request."""
+        """What a gate printed; the file is named by the run, not by the request."""
         verdict = lap.verdicts.get(gate)
         if verdict is None:
             raise UserError(f"Lap {lap.number} has no verdict of a gate {gate[:80]!r}.")

@@ -53,7 +53,7 @@ def make_server(open_runs: Callable[[], Runs]) -> Server[Any]:
 
 
 def serve_stdio(store: Store, start: Path) -> None:
-    """Until the client closes its end."""
+    """Serve until the client closes its end."""
 
     def runs() -> Runs:
         from untilgreen.surfaces.mcp.tools import Runs
@@ -69,7 +69,7 @@ def serve_stdio(store: Store, start: Path) -> None:
 
 
 class _Late:
-    """Loads what answers requests with the first of them."""
+    """Loads the handlers with the first request."""
 
     def __init__(self, open_runs: Callable[[], Runs]) -> None:
         self._open_runs = open_runs
@@ -81,7 +81,7 @@ class _Late:
         return Handlers(self._open_runs())
 
     def handler(self, name: str) -> Callable[[Any, Any], Awaitable[Any]]:
-        """The method of that name."""
+        """A handler that calls the method of this name."""
 
         async def handle(context: Any, params: Any) -> Any:
             return await getattr(self._handlers, name)(context, params)

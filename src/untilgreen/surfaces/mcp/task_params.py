@@ -1,4 +1,4 @@
-"""What requests about tasks carry; apart, so that offering tasks loads nothing else."""
+"""What requests about tasks carry; on their own, so that offering tasks loads nothing else."""
 
 from __future__ import annotations
 

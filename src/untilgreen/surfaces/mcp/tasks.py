@@ -86,7 +86,7 @@ class Tasks:
             )
             task["inputRequests"] = {question_id(state): asked}
         if state.outcome is not None:
-            answer = status_line(state)  # clients hold it against the schema of run_start
+            answer = status_line(state)  # clients validate it against the schema of run_start
             task["result"] = {
                 "content": [{"type": "text", "text": msgspec.json.encode(answer).decode()}],
                 "structuredContent": msgspec.to_builtins(answer),
@@ -102,7 +102,7 @@ def knows_tasks(context: Any) -> bool:
 
 
 def status_of(state: RunState) -> tuple[Status, str]:
-    """A run as a task; a run that was judged is complete, however it ended."""
+    """A run's status as a task, with a message; a run that is over is completed, unless it was cancelled."""
     if state.outcome is Outcome.CANCELLED:
         return "cancelled", state.reason
     if state.outcome is not None:

@@ -65,7 +65,7 @@ Admit = Callable[[Path, Plan | None], Awaitable[None]]
 
 
 class Tool(Struct, frozen=True, kw_only=True):
-    """One tool: what it takes, what it gives, and what it does."""
+    """One tool: what it takes, what it returns, and what it does."""
 
     takes: type[Arguments]
     gives: type[Struct]
@@ -95,7 +95,7 @@ class Runs:
         return POWERS.index(needed) <= POWERS.index(self.power)
 
     def find(self, run: str) -> FolderRecord:
-        """A run by id, its beginning, or `@last`."""
+        """A run by id, unique prefix or `@last`."""
         return self.store.find(run, self.start)
 
     def directory(self, name: str) -> Path:
@@ -107,7 +107,7 @@ class Runs:
 
 
 async def _start(runs: Runs, given: StartArguments, tell: Tell) -> RunStatus:
-    """In its own process; an agent of a run can't start another one, nor trust a spec."""
+    """Start a run in its own process; an agent of a run can't start another one, nor trust a spec."""
     if inside := await to_thread.run_sync(run_around, runs.store):
         raise UserError(
             f"This server runs inside a run ({inside}), and a run's agent can't start another run."

@@ -8,12 +8,12 @@ peer          Who is at the other end of a connection: agents and gates are refu
 application   The ASGI application: the operations as routes, the page, and the guard around both.
 api/          The contract: the table of operations, what they take and answer, and its OpenAPI document.
 handlers/     One function for each operation.
-backend       What operations work with: the runs, opened after the server listens.
+backend       Opens what operations work with: the runs, after the server listens.
 runs          The runs behind the API: found by their exact id, here or in a fleet.
-known_runs    One run as the API knows it: in a list, and as its journal tells it.
+known_runs    One run as the API knows it: as a row of a list, and in full from its journal.
 local_runs    The runs of one state directory.
 fleet_runs    The runs of a fleet: their rows and journals in its database, their snapshots on their remotes.
-changed_runs  Which runs have changed: looked for once for all followers.
+changed_runs  Notices which runs have changed, once for all followers.
 summaries     A run's summary, and its progress lap by lap, for the page's lists, matrix and plots.
 questions     The question of a run for the inbox: choices explained, an id so that late answers are refused.
 mcp_mount     `/mcp`: the same runs for MCP clients, behind the guard and within the limits.

@@ -30,7 +30,7 @@ BODY_SECONDS = 10.0
 MOST_KEYS = 1_000
 """Idempotency keys that are remembered."""
 Opened = Callable[[], Awaitable[Service]]
-"""What operations work with, once it is there."""
+"""Waits for what operations work with."""
 _log = logging.getLogger(__name__)
 
 

@@ -1,4 +1,4 @@
-"""What operations work with: the runs here and of a fleet, with one reader for all who follow."""
+"""Opens what operations work with: the runs here and of a fleet, with one reader for all followers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def opened(
     closing: Callable[[], bool] = lambda: False,
     fleet: str = "",
 ) -> AsyncIterator[Service]:
-    """The runs, as long as this block lasts."""
+    """Keep the runs open as long as this block lasts."""
     there = _fleet_runs(fleet, state_dir)
     runs = Runs(Store(state_dir), there)
     async with (

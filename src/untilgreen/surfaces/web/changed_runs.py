@@ -1,4 +1,4 @@
-"""Which runs have changed: looked for once for all followers, and only while there is one."""
+"""Notices which runs have changed, once for all followers, and only while there are any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ChangedRuns:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[ChangedRuns]:
-        """ChangedRuns are told as long as this block lasts."""
+        """Followers are notified as long as this block lasts."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch)
             try:

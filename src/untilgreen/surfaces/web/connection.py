@@ -13,7 +13,7 @@ ARRIVE_SECONDS = 15.0
 
 
 class Connection(H11Protocol):
-    """HTTP/1.1 that closes a connection whose request trickles in; uvicorn waits for it without end."""
+    """HTTP/1.1 that closes a connection whose request trickles in; uvicorn alone would wait forever."""
 
     _due: asyncio.TimerHandle | None = None
 
@@ -32,7 +32,7 @@ class Connection(H11Protocol):
             self._stop_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """They are gone, or were sent away."""
+        """The client has left, or was disconnected."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -40,7 +40,7 @@ class Connection(H11Protocol):
         self._due = self._due or self.loop.call_later(ARRIVE_SECONDS, self._send_away)
 
     def _send_away(self) -> None:
-        """What was answered still arrives, unless they don't read it either."""
+        """Disconnect the client; what was answered still arrives, unless it doesn't read that either."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         else:

@@ -22,7 +22,7 @@ from untilgreen.workspace.remote import Remote
 MOST_KEPT = 200
 """Runs whose states are kept in memory."""
 LIST_SECONDS = 1.0
-"""How long a list waits for a database that is away: the runs of this machine are shown without it."""
+"""How long a list waits for the database: the runs of this machine are shown without it."""
 FETCH_SECONDS = 20.0
 """How long the snapshots of a run may take to arrive."""
 

@@ -102,7 +102,7 @@ class Guard:
             raise Refusal(403, "Cross-site request", "Requests from other sites are refused.")
 
     def _person(self, scope: Scope, head: Mapping[str, str]) -> Person:
-        """Who asks: the holder of the token, or somebody the proxy vouches for."""
+        """The caller: the holder of the token, or somebody the proxy vouches for."""
         kind, _, given = head.get("authorization", "").partition(" ")
         right = secrets.compare_digest(given.encode("utf-8", "surrogateescape"), self._token)
         if kind.lower() == "bearer" and right:
@@ -130,7 +130,7 @@ def _check_body(scope: Scope, head: Mapping[str, str]) -> None:
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """Ignore a header that comes twice: two readers could read different values."""
+    """A header that occurs twice has no valid value: two readers could read different ones."""
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         key = name.decode("latin-1")

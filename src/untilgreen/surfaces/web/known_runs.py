@@ -1,4 +1,4 @@
-"""One run as the API knows it: in a list, and as its journal tells it."""
+"""One run as the API knows it: as a row of a list, and in full from its journal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from untilgreen.surfaces.web.guard import Refusal
 
 
 class ListedRun:
-    """One run as a list knows it."""
+    """One run as a row of a list."""
 
     def __init__(self, name: str, row: RunRow, workspace: str, *, running: bool, fleet: bool = False) -> None:
         self.name = name
@@ -26,7 +26,7 @@ class ListedRun:
 
 
 class KnownRun:
-    """One run, read when it was last asked for."""
+    """One run, as it was when it was read."""
 
     def __init__(
         self, record: Record, loaded: LoadedRun, workspace: str, opened: Opened, *, driven: bool
@@ -52,7 +52,7 @@ class KnownRun:
         return self.record if isinstance(self.record, FolderRecord) else None
 
     def here(self, verb: str) -> FolderRecord:
-        """Its folder, for a verb that needs its files; for a run of a fleet, how to do that."""
+        """Its folder, for a verb that needs its files; refused with advice for a run of a fleet."""
         if self.folder is None:
             raise Refusal(
                 409,
@@ -70,18 +70,18 @@ class RunSource(Protocol):
         """Every run's id, newest first."""
 
     async def listed_all(self, names: Sequence[str]) -> list[ListedRun | Refusal]:
-        """These runs; what can't be read is the reason."""
+        """These runs; for one that can't be read, the reason."""
 
     async def get(self, name: str) -> KnownRun:
-        """The run of exactly that id."""
+        """The run with exactly this id."""
 
     async def marks(self) -> Mapping[str, Any]:
-        """A cheap mark of each run that changes with it."""
+        """A mark for each run that changes when the run does, and is cheap to get."""
 
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What is wrong with a run, as an answer."""
+    """Turn what is wrong with a run into an answer."""
     try:
         yield
     except JournalError as error:

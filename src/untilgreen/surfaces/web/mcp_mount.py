@@ -32,7 +32,7 @@ _POWERS: dict[Role, Literal["look", "steer", "start"]] = {
 
 
 class McpMount:
-    """One MCP server for each role, begun when somebody with that role first asks."""
+    """One MCP server for each role, started when somebody with that role first calls."""
 
     def __init__(self) -> None:
         self._managers: dict[Role, Any] = {}
@@ -90,7 +90,7 @@ def _manager(service: Service, person: Person, role: Role) -> Any:
 
 
 def _within_limits(call: Call) -> Callable[[Path, Plan | None], Awaitable[None]]:
-    """What the page may not start, no client of MCP may either."""
+    """MCP clients may start only what the page may."""
 
     async def admit(directory: Path, plan: Plan | None) -> None:
         from untilgreen.surfaces.web.handlers.start import check_allowed, check_room, workspace
@@ -107,7 +107,7 @@ def _within_limits(call: Call) -> Callable[[Path, Plan | None], Awaitable[None]]
 
 
 class McpEndpoint:
-    """The route: agents of runs are refused, whatever they know."""
+    """The route; agents of runs are refused, even with the token."""
 
     def __init__(
         self,

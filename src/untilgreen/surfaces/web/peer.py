@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection: agents and gates are refused, whatever they know."""
+"""Who is at the other end of a connection: agents and gates are refused, even with the token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks, and what they may do: the person with the token, or somebody whom a named proxy vouches for."""
+"""Who is calling, and what they may do: by the token, or by a trusted proxy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from untilgreen.errors import UserError
 
 Role = Literal["viewer", "operator", "admin"]
 ROLES: tuple[Role, ...] = ("viewer", "operator", "admin")
-"""Each may do what the ones before may, and more: look; answer and steer; start runs and take their files."""
+"""Each may do what those before it may, and more: view; answer and steer; start runs, apply results."""
 ANYONE = "*"
 LONGEST_NAME = 200
 SHORTEST_SECRET = 32

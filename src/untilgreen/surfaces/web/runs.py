@@ -18,7 +18,7 @@ from untilgreen.surfaces.web.known_runs import KnownRun, ListedRun, RunSource, r
 from untilgreen.surfaces.web.local_runs import LocalRuns
 
 LEARNED_AT_ONCE = 20
-"""Runs that are read in one go; between two goes others get their turn."""
+"""How many runs are read in one go; other work gets its turn in between."""
 
 
 class Runs:
@@ -56,7 +56,7 @@ class Runs:
         return found
 
     async def listed_all(self, names: Sequence[str]) -> list[ListedRun | Refusal]:
-        """Several runs at once, as `listed`; what can't be read is the reason."""
+        """Several runs at once, as `listed`; for one that can't be read, the reason."""
         if self._fleet is None:
             return await self.local.listed_all(names)
         known = await to_thread.run_sync(self.local.among, names)
@@ -74,7 +74,7 @@ class Runs:
         return [each for each in rows if isinstance(each, ListedRun) and each.row.outcome is None]
 
     async def get(self, name: str) -> KnownRun:
-        """The run of exactly that id; nothing in a request is ever a path."""
+        """The run with exactly this id; nothing in a request is ever a path."""
         if not run_ids.is_one(name):
             raise Refusal(404, "Not found", f"There is no run {name!r}.")
         with refusals():
@@ -83,13 +83,13 @@ class Runs:
             return await self.local.get(name)
 
     async def learn(self) -> None:
-        """Read what the catalog does not know yet, the newest first; the next server knows it at once."""
+        """Read the runs that the catalog does not know yet, newest first; the next server need not."""
         for some in batched(await self.local.names(), LEARNED_AT_ONCE):
             await self.local.listed_all(some)
         await to_thread.run_sync(self.store.catalog.save)
 
     async def marks(self) -> Mapping[str, Any]:
-        """A mark of each run that changes with it; those of a fleet that is away stay as they were."""
+        """A mark for each run that changes when it does, or stays while its fleet can't be reached."""
         if self._fleet is not None:
             with suppress(UntilgreenError):
                 self._marks = await self._fleet.marks()
@@ -97,7 +97,7 @@ class Runs:
 
 
 def batched(names: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
-    """A few at a time."""
+    """The names, a few at a time."""
     rest = iter(names)
     while some := tuple(islice(rest, size)):
         yield some

@@ -23,10 +23,10 @@ from untilgreen.surfaces.web.handlers.call import Service, StartLimits
 from untilgreen.surfaces.web.people import Proxy
 
 NAMES = ("127.0.0.1", "localhost", "[::1]")
-"""What a browser on this machine may call the server."""
+"""The names under which a browser on this machine may address the server."""
 MOST_CONNECTIONS = 1_000
 OPEN_SECONDS = 0.3
-"""How long after it listens the runs are opened, unless somebody asks earlier."""
+"""How long after it starts to listen the server opens the runs, unless a request needs them earlier."""
 _BACKLOG = 128
 
 
@@ -58,13 +58,13 @@ class Opening:
         self.closing: Callable[[], bool] = lambda: False
 
     async def service(self) -> Service:
-        """What operations work with."""
+        """What operations work with, once it is open."""
         self._wanted.set()
         await self._opened.wait()
         return self._service
 
     async def keep_open(self) -> None:
-        """Open them when somebody asks, or soon; keep them open until this is cancelled."""
+        """Open the runs for the first request, or soon; keep them open until this is cancelled."""
         with anyio.move_on_after(OPEN_SECONDS):
             await self._wanted.wait()
         backend = await to_thread.run_sync(import_module, "untilgreen.surfaces.web.backend")
@@ -74,20 +74,20 @@ class Opening:
         ) as service:
             self._service = service
             self._opened.set()
-            with suppress(OSError, UntilgreenError):  # who asks for the runs is told why
+            with suppress(OSError, UntilgreenError):  # a request for the runs gets the reason
                 await service.runs.learn()
             await anyio.sleep_forever()
 
 
 class Listening(uvicorn.Server):
-    """A server that tells when it listens."""
+    """A server that reports when it listens."""
 
     def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
         super().__init__(config)
         self._listening = listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then say so."""
+        """Listen, then report it."""
         await super().startup(sockets)
         self._listening()
 

@@ -38,7 +38,7 @@ def summary_of(run: ListedRun) -> RunSummary:
 
 
 def marks_of(row: RunRow) -> tuple[GateMark, ...]:
-    """What each gate said last."""
+    """The latest verdict of each gate."""
     return tuple(GateMark(gate=name, status=status or "skip") for name, status in row.gates)
 
 

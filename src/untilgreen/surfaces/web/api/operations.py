@@ -17,7 +17,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     """One thing that can be asked of the server."""
 
     name: str
-    """Also the function that does it."""
+    """Also the name of the function that does it."""
     module: str
     """The module of that function, imported when it is first asked for."""
     method: Literal["GET", "POST"] = "GET"
@@ -29,15 +29,15 @@ class Operation(Struct, frozen=True, kw_only=True):
     """The name of the answer's type; of each event where it is a stream. `answer_type` finds it."""
     media: str = "application/json"
     forms: tuple[str, ...] = ()
-    """Further media types that the answer can have, where one may choose."""
+    """Further media types that a request may choose."""
     role: Role = "viewer"
-    """What somebody has to be to ask for it."""
+    """The role that the caller needs."""
     light: bool = False
     """Whether it is answered before the runs are opened."""
 
     @property
     def changes(self) -> bool:
-        """Whether it changes anything; only then agents, read-only servers and cross-site pages matter."""
+        """Whether it changes anything; only then do agents, roles and `--read-only` matter."""
         return self.method != "GET"
 
     @property

@@ -1,6 +1,6 @@
 """What requests to the API carry, and the two short answers; the types of all other answers are in `values`.
 
-Apart from them, since a server that has not been asked anything yet needs no more.
+They are in a module of their own, since a server that has not answered anything yet needs only them.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class NewRun(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Values as a spec has them, laid over the spec of the workspace: `{"task": "…", "agent": "claude"}`."""
     max_iterations: str = ""
     trust: str = ""
-    """The digest of an untrusted spec that was looked at and may run."""
+    """The digest of an untrusted spec that a person has reviewed and trusts."""
 
 
 class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -35,7 +35,7 @@ class ServerVersion(Struct, frozen=True, kw_only=True):
     fleet: bool
     """Whether it knows of a fleet."""
     person: Person
-    """Who asks, and what they may do."""
+    """Who is calling, and what they may do."""
 
 
 class Choice(Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class Question(Struct, frozen=True, kw_only=True):
     lap: int
     """The last lap, which the question is about; 0 is the baseline."""
     gates: tuple[GateMark, ...]
-    """What its gates said."""
+    """The latest verdicts of its gates."""
     asked: float
     until: float | None
     """When the default is taken; null: never."""
@@ -272,7 +272,7 @@ class Restored(Struct, frozen=True, kw_only=True):
     before: str
     """The snapshot of what was there."""
     kept: tuple[str, ...]
-    """Files that were left alone, as somebody was writing them."""
+    """Files that were left alone, because somebody changed them."""
 
 
 class Applied(Struct, frozen=True, kw_only=True):
@@ -283,7 +283,7 @@ class Applied(Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...] = ()
     conflicts: tuple[ConflictShown, ...] = ()
     kept: tuple[str, ...] = ()
-    """Files that were left alone, because they were changed since."""
+    """Files that were left alone, because somebody changed them meanwhile."""
 
 
 class Plugins(Struct, frozen=True, kw_only=True):
@@ -322,7 +322,7 @@ class Backtest(Struct, frozen=True, kw_only=True):
 
     runs: int
     left_out: int
-    """Not over yet, or without a lap."""
+    """Runs that are not over, have no lap, or are older than those that are replayed."""
     trouble: tuple[str, ...]
     strategies: tuple[BacktestRow, ...]
     different: tuple[Difference, ...]

@@ -29,7 +29,7 @@ class StartLimits:
     """The limits of runs started from the page."""
 
     roots: tuple[Path, ...] = ()
-    """Directories in which runs may be started; none means that none may."""
+    """Directories in which runs may be started; without any, no run may."""
     permissions: Permissions = "gates"
     sandboxed: bool = False
     """Whether every run has to be in a sandbox."""
@@ -64,7 +64,7 @@ class Call:
 
     service: Service
     person: Person
-    """Who asks; their name is recorded in the journal."""
+    """Who is calling; their name is recorded in the journal."""
     path: dict[str, str]
     query: Any
     body: Any = None
@@ -75,7 +75,7 @@ class Call:
         return await self.service.runs.get(self.path["run"])
 
     def lap(self, run: KnownRun) -> int:
-        """The lap that the path names, where the run has it; 0 is the baseline."""
+        """The lap that the path names, if the run has it; 0 is the baseline."""
         text = self.path["lap"]
         lap = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1
         if not 0 <= lap <= len(run.state.laps) + (run.state.open is not None):
@@ -83,7 +83,7 @@ class Call:
         return lap
 
     def gate(self, run: KnownRun) -> str:
-        """The gate that the path names, where the run has it."""
+        """The gate that the path names, if the run has it."""
         name = self.path["gate"]
         if name not in {gate.name for gate in run.state.plan.gates}:
             raise Refusal(404, "Not found", f"Run {run.id} has no gate {name[:80]!r}.")

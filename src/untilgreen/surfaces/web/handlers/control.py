@@ -53,12 +53,12 @@ async def comment(call: Call) -> Done:
 
 
 async def pause(call: Call) -> Done:
-    """No further turn starts."""
+    """Pause the run after the current turn."""
     return await _send(call, Pause(at=_now(), by=call.person.name, reason=_reason(call, "paused")))
 
 
 async def resume(call: Call) -> Done:
-    """End a pause, and drive the run again where nobody does."""
+    """End a pause, and drive the run again if no process does."""
     run = await call.run()
     if run.state.outcome is not None:
         raise Refusal(409, "Refused", f"Run {run.id} has ended: {run.state.outcome}.")
@@ -70,12 +70,12 @@ async def resume(call: Call) -> Done:
 
 
 async def stop(call: Call) -> Done:
-    """End it after the current lap."""
+    """End the run after the current lap."""
     return await _send(call, Stop(at=_now(), by=call.person.name, reason=_reason(call, "stopped")))
 
 
 async def cancel(call: Call) -> Done:
-    """End it now."""
+    """End the run now."""
     return await _send(call, Cancel(at=_now(), by=call.person.name, reason=_reason(call, "cancelled")))
 
 

@@ -1,4 +1,4 @@
-"""The operation about a fleet, where the server was told of one: workers, queues, limits, takeovers."""
+"""The operation that shows the server's fleet: workers, queues, limits, takeovers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from untilgreen.surfaces.web.guard import Refusal
 from untilgreen.surfaces.web.handlers.call import Call
 
 FRESH_SECONDS = 2.0
-"""How long one look at the fleet is reused."""
+"""How long an overview of the fleet is reused."""
 
 
 class _LastLook:
-    """One look for everybody who asks in the same moment."""
+    """One overview for everybody who asks at about the same time."""
 
     def __init__(self) -> None:
         self.lock = anyio.Lock()

@@ -26,7 +26,7 @@ MOST_REPLAYED = 500
 MOST_STRATEGIES = 8
 MOST_DIFFERENT = 200
 _one_at_a_time = CapacityLimiter(1)
-"""A backtest takes a core for seconds; two of them would take the page from everybody."""
+"""A backtest keeps a core busy for seconds; two at once would make the page unusable."""
 
 
 async def plugins(call: Call) -> values.Plugins:
@@ -78,7 +78,7 @@ def _backtest(call: Call, query: Strategies) -> values.Backtest:
 
 
 def _strategies(query: Strategies) -> tuple[PartSpec, ...]:
-    """The built-in strategies that are asked for: nobody names code by a request."""
+    """The built-in strategies that a request names: it can't name code."""
     written = [each for each in query.strategies.split(";") if each.strip()]
     if len(written) > MOST_STRATEGIES:
         raise Refusal(

@@ -1,4 +1,4 @@
-"""The operations that look: each function has the name of its operation."""
+"""The operations that only read; each function has the name of its operation."""
 
 from __future__ import annotations
 

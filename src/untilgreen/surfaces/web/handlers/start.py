@@ -59,7 +59,7 @@ async def plan(call: Call) -> Planned:
 
 
 async def start_run(call: Call) -> Done:
-    """Start a run in its own process, whose questions are answered on the page."""
+    """Start a run in its own process; its questions are answered on the page."""
     body: NewRun = call.body
     loaded, needed = await to_thread.run_sync(_loaded, call, body)
     if needed is not None:
@@ -141,7 +141,7 @@ def _loaded(call: Call, body: NewRun) -> tuple[Loaded, TrustNeeded | None]:
 
 
 def _flags(call: Call, spec: dict[str, Any]) -> dict[str, Any]:
-    """What was filled in, if a request may say it; one agent is a list of one, as on the command line."""
+    """What was filled in, if a request may set it; one agent is a list of one, as on the command line."""
     if "task_file" in spec:
         raise Refusal(403, "Refused", "No request names a file. Send the task itself.")
     if "sandbox" in spec and call.service.start.sandboxed:
@@ -163,7 +163,7 @@ def _remember(call: Call, loaded: Loaded) -> None:
 
 
 def _planned(call: Call, loaded: Loaded, needed: TrustNeeded | None) -> Planned:
-    """With an untrusted spec only what its file says; its plugins are not loaded to find out more."""
+    """For an untrusted spec, only what its file says; its plugins are not loaded."""
     if needed is not None:
         return Planned(workspace=str(loaded.base), task=loaded.spec.task, trust=needed)
     made = plan_of(loaded, workspace(call, call.body.workspace))

@@ -1,4 +1,4 @@
-"""Events as server-sent events, with their positions as ids, so that a reader can continue where it was."""
+"""Events as server-sent events, with their positions as ids, so that a reader can continue later."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def send_stream(
             await send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def forward(scope: anyio.CancelScope) -> None:
-        async with aclosing(source) as pieces:  # else it is closed at some time, in some task
+        async with aclosing(source) as pieces:  # else it would be closed at any time, in any task
             async for data in pieces:
                 await write(data)
         scope.cancel()
