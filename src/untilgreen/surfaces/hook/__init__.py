@@ -3,7 +3,7 @@
 flags           The flags of a hook, parsed without the command line's slow parser.
 events          The events that agents report to their hooks.
 call            One call: read the payload, answer what needs no driving at once, print the answer.
-continuing      Continues the run of the session: passes on what happened there, answers with what is due.
+continuing      Continues the run of the session: passes on what happened, answers with what comes next.
 payload         What an agent tells its hooks, in one shape for all agents.
 transcripts     The agent's last words from its transcript, where the payload does not have them.
 slash_commands  Commands that a person types into a session: /ralph, /cancel-ralph and /untilgreen.

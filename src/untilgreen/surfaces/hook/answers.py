@@ -32,7 +32,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     refused: str = ""
     """Why a prompt does not reach the model."""
     again: float | None = None
-    """In how many seconds the loop may be continued, where only time is needed."""
+    """In how many seconds the loop can continue, if it waits only for time to pass."""
 
 
 SILENCE = Answer()
@@ -93,7 +93,7 @@ def _toast(text: str) -> dict[str, Any]:
 
 
 def of(session_run: SessionRun, *, begun: bool = False) -> Answer:
-    """What follows from the run's state; the answer to a start says how to end the loop."""
+    """The answer that the run's state calls for; after a start, it says how to end the loop."""
     brief = session_run.brief
     if brief is None:
         toast = "\n".join([resting(session_run.state), *session_run.warnings])

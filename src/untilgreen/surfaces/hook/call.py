@@ -1,7 +1,7 @@
-"""One call of a hook: read, do what is due, answer. Any failure lets the session stop and says why.
+"""One call of a hook: read, act, answer. Any failure lets the session stop and says why.
 
-A stop of a session whose run waits is the most frequent call, and is answered here. What drives the run is
-in `continuing`, and loaded only then: it takes longer to load than such a stop takes.
+A stop of a session whose run waits is the most frequent call, and is answered here. The code that drives the
+run is in `continuing`, and loaded only if needed: loading it takes longer than answering such a stop.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _greeted(session_run: SessionRun) -> Answer:
 
 
 def _at_once(call: Call, payload: Payload, session_run: SessionRun) -> Answer | None:
-    """The answer to a stop that ends no lap; None if the run has to be driven, or somebody drives it."""
+    """The answer to a stop that ends no lap; None if the run has to be driven, or already is."""
     record, note = session_run.record, session_run.note
     try:
         with lock.hold_briefly(record.lock, run=note.run):
@@ -108,7 +108,7 @@ def _at_once(call: Call, payload: Payload, session_run: SessionRun) -> Answer | 
 
 
 def stopped(call: Call, payload: Payload) -> Stopped:
-    """The session wants to stop."""
+    """What the run is told when the session wants to stop."""
     return Stopped(
         at=time(),
         session=payload.session,

@@ -1,4 +1,4 @@
-"""Continues the run of a session: passes on what happened there, and answers with what is due."""
+"""Continues the run of a session: passes on what happened, and answers with what comes next."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from untilgreen.surfaces.install.targets import GO, target_of
 MARGIN_SECONDS = 5.0
 """How long before its own time limit a hook stops its gates."""
 LAST_SECONDS, LAST_SHARE = 2.0, 0.2
-"""How long before that limit it gives up everything else; of a short limit, this share."""
+"""How long before that limit it gives up everything else; for a short limit, this share of it."""
 RECOVERY_SECONDS = 3.0
 """The delay before a failed lap is offered again, so that other hooks can repair the session."""
 
 
 async def heard(call: Call, payload: Payload, session_run: SessionRun | None) -> Answer:
-    """Do what is due, and say what follows; the run of the session is looked up unless it is known."""
+    """Pass on what happened, and answer with what comes next; a prompt looks the session's run up here."""
     if call.event == "prompt":
         if (said := await _commanded(call, payload)) is not None:
             return said

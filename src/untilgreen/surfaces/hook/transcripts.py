@@ -56,7 +56,7 @@ async def _gemini(payload: Payload, since: float) -> Payload:
 
 
 def _conversation(records: list[Record]) -> list[Record]:
-    """What both sides said; the whole history is written again when something was taken back."""
+    """What both sides said; when a message is taken back, the whole history is written again."""
     spoken: list[Record] = []
     for record in records:
         rewritten = record.get("$set")

@@ -62,7 +62,7 @@ def fingerprint(hook: OurHook) -> str:
 
 
 def key_of(path: Path, hook: OurHook) -> str:
-    """What Codex calls a hook."""
+    """The name under which Codex knows a hook."""
     return f"{path}:{_snake(hook.event)}:{hook.group}:{hook.place}"
 
 

@@ -41,7 +41,7 @@ class Edit(Struct, frozen=True, kw_only=True):
         )
 
     def write(self) -> None:
-        """Replace the whole file or nothing; a link stays a link, and its mode stays."""
+        """Replace the file as a whole; a link stays a link, and the mode stays the same."""
         path = self.path.resolve()
         if self.after is None:
             path.unlink(missing_ok=True)

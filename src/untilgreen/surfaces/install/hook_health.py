@@ -1,4 +1,4 @@
-"""Whether the installed hooks are called, once, and are as this version would install them."""
+"""Whether the installed hooks are called, only once, and are as this version would install them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Place(Struct, frozen=True, kw_only=True):
         return next((shlex.split(each[1])[0] for each in found if each), "")
 
     def command(self, verb: str) -> str:
-        """The command that installs or removes exactly these."""
+        """The command that installs or removes exactly these hooks."""
         if self.scope == "other":
             return f"remove them from {self.path}"
         words = ["untilgreen", verb, self.target.name, f"--{self.scope}"]
@@ -112,7 +112,7 @@ def _rows(target: Target, start: Path, programs: Programs, usual: int) -> Iterat
 
 
 def _places(target: Target, start: Path) -> Iterator[Place]:
-    """The files that it reads, the user's own first."""
+    """The files that the agent reads hooks from, the user's own first."""
     own = target.root(None)
     known = [("user", own, own / target.settings)]
     if target.folder is not None:
@@ -157,7 +157,7 @@ def _stale(place: Place, programs: Programs, usual: int) -> Iterator[tuple[str, 
 
 
 def _matters(edit: Edit, target: Target) -> bool:
-    """Ignore white space, and the position of our hooks among others."""
+    """Whether an edit changes more than white space and the position of our hooks among others."""
     if edit.before is None or edit.after is None or edit.path.suffix != ".json":
         return True
     return _essence(json.loads(edit.before), target) != _essence(json.loads(edit.after), target)

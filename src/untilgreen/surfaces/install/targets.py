@@ -43,7 +43,7 @@ class Target(Struct, frozen=True, kw_only=True):
     command_mark: str = "/"
     """The character that a person types before our commands."""
     time_unit: int = 1
-    """Of a hook's time limit: parts of a second."""
+    """How many units of a hook's time limit make a second."""
     flat: tuple[str, str] | None = None
     """The names of command and time limit, if hooks are not grouped."""
     script: str = ""
@@ -53,7 +53,7 @@ class Target(Struct, frozen=True, kw_only=True):
     named_hooks: bool = False
     """Whether its hooks have names, which it shows while they run."""
     longest: dict[str, int] = {}
-    """Seconds that it gives the hook of an event at most, no matter what its settings say."""
+    """The most seconds that it gives the hook of an event, whatever its settings say."""
     env: dict[str, str] = {}
     """Variables to set in its settings."""
     elsewhere: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Target(Struct, frozen=True, kw_only=True):
     session_variable: str = ""
     """The variable in which its commands find the id of their session."""
     laps_in_a_row: int | None = None
-    """How many times in a row it lets a hook continue a turn, where that can't be changed."""
+    """How many times in a row it lets a hook continue a turn, if that can't be changed."""
     answer: Literal["claude", "copilot", "opencode"] = "claude"
     """The form of the answers that it reads."""
     shows_messages: bool = True
@@ -95,7 +95,7 @@ class Target(Struct, frozen=True, kw_only=True):
         return next((own for own, event in self.hooks.items() if event == "prompt"), "")
 
     def root(self, project: Path | None) -> Path:
-        """The folder that is written to."""
+        """The folder to write to."""
         if project is None:
             variable, inner, below = self.home
             chosen = os.environ.get(variable)
@@ -129,7 +129,7 @@ def _state_dir(path: str) -> str:
 
 
 def _command(program: str, words: str) -> str:
-    """`exec` keeps the start time of the agent's own process; if the program is gone, nothing happens."""
+    """`exec` keeps the start time of the process that the agent started; without the program, do nothing."""
     quoted = shlex.quote(program)
     return f"command -v {quoted} >/dev/null 2>&1 || exit 0; exec {quoted} {words}"
 

@@ -67,7 +67,7 @@ def can_show(context: Any) -> bool:
 async def ask(
     context: Any, params: types.CallToolRequestParams, record: FolderRecord, store: Store
 ) -> types.InputRequiredResult | bool:
-    """Put a run's question to the person; return whether they answered, or what the tool answers to ask it."""
+    """Put a run's question to the person; return whether they answered, or what the tool answers to ask."""
     state = (await record.load()).state
     shown, key = form(state), question_id(state)
     if shown is None or not can_show(context) or await to_thread.run_sync(run_around, store) != "":
