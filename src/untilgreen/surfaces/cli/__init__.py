@@ -1,11 +1,11 @@
 """The command line: parse the arguments, call the engine, print.
 
 main               All verbs, and the last line of defense: an error becomes a sentence and an exit code.
-overview           What `untilgreen` alone prints: what it sees here, and the next command.
+overview           What `untilgreen` prints without arguments: what it sees here, and the next command.
 options            Options that several verbs share.
 lap_names          How people name the laps of a run: `RUN@3`, `RUN@best`, `RUN@1..3`.
 help_layout        How `--help` is laid out: two columns, no boxes, as wide as the terminal.
-completers         What the shell offers at a TAB: runs, answers, names and profiles.
+completers         Shell completion: runs, answers, names and profiles.
 manpage            The manual page, from the same text as `--help` and the reference.
 quick_serve        `untilgreen serve` without the parser, so that it listens at once.
 caller             Who called: a person or an agent.

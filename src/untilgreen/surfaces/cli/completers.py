@@ -1,4 +1,4 @@
-"""What the shell offers at a TAB: runs, answers, names and profiles, as they are at that moment."""
+"""Shell completion: runs, answers, names and profiles, as they are at that moment."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def runs(context: CompletionContext) -> Candidates:
 
 
 def answers(context: CompletionContext) -> Candidates:
-    """The answers that the typed run takes now."""
+    """The answers that the run on the command line accepts now."""
     from untilgreen.core.loop.step import undecided
 
     run = _store(context).find(_typed(context, "run") or "@last", _start(context))

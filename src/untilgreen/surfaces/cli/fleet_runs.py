@@ -45,7 +45,7 @@ def require(*modules: str) -> None:
 
 
 def run_async(work: Callable[[], Awaitable[_T]]) -> _T:
-    """Run it; if Temporal is down, raise a message that says so."""
+    """Run asynchronous work to its end."""
     return anyio.run(work)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 WIDEST = 100
 """Columns that a line takes at most; longer lines are hard to read."""
 LEFT = 24
-"""Columns of the names of flags; a longer name has its text on the next line."""
+"""Columns for the names of flags; a longer name has its text on the next line."""
 INDENT = 2
 
 

@@ -30,7 +30,7 @@ def lap_number(state: RunState, lap: str) -> int:
 
 
 def snapshot_of(state: RunState, lap: str) -> str:
-    """What a lap left behind, by its number or `best`."""
+    """The snapshot of a lap, which is named by its number or `best`."""
     found = state.snapshot_of(lap_number(state, lap))
     if found is None:
         raise UserError(f"Run {state.run} has no lap {lap}; it has 0 to {len(state.laps)}.")

@@ -134,10 +134,10 @@ ABOUT = "Keep a coding agent working until its gates are green, or stop it with 
 def make_app(only: str = "") -> App:
     """The parser; a verb's module is imported only when the verb is used, or its help is.
 
-    With `only` one verb it is sooner done: it looks through all that it knows for each argument.
+    With `only` one verb it is faster, since it looks through all verbs for each argument.
     """
     app = App(
-        suppress_keyboard_interrupt=False,  # `_call` has the words for it
+        suppress_keyboard_interrupt=False,  # `_call` reports it
         name="untilgreen",
         version=f"untilgreen {__version__}",
         help=ABOUT,
@@ -221,7 +221,7 @@ def _call(arguments: list[str]) -> int:
         print_problem(str(error))
         return CRASHED
     except KeyboardInterrupt:
-        tell("")  # below the question, or the ^C, that it ends
+        tell("")  # start below the question or the ^C
         print_problem("interrupted")
         return SIGINT
     except SystemExit as left:
@@ -234,7 +234,7 @@ def _call(arguments: list[str]) -> int:
 
 
 def asked(arguments: list[str]) -> bool:
-    """The server that the words before `--` name, if any."""
+    """Whether the words before `--` name a server."""
     words = arguments[: arguments.index("--")] if "--" in arguments else arguments
     return any(word == "--server" or word.startswith("--server=") for word in words)
 

@@ -26,9 +26,9 @@ OPTIONS = Group("Options", sort_key=1)
 PIPE_SECONDS = 2.0
 """How long a task may take to arrive through a pipe."""
 MORE = Group("More options", sort_key=2)
-"""What few commands need; listed last."""
+"""Options that people rarely need; listed last."""
 UNNEGATED = Parameter(negative=(), show_default=False)
-"""Options without a `--no-` form, whose help says the default: for the verbs below another one."""
+"""For subcommands: no `--no-` form, and the help text says the default itself."""
 
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON lines.", group=MORE)]
 Trust = Annotated[
@@ -259,7 +259,7 @@ class PlanFlags:
     set: Settings = None
 
     def load_over(self, given: "Given", start: Path, task: str | None) -> "Loaded":
-        """The same flags on top of another run's plan instead of a file."""
+        """These flags on top of another run's plan instead of a file."""
         from untilgreen.config.load import Request, load
 
         return load(
@@ -292,7 +292,7 @@ class PlanFlags:
             ) from error
 
     def _sets(self) -> list[str]:
-        """What --set says, and what is an option of a part of the spec."""
+        """The settings of --set, and --model as one of them."""
         if self.model is None:
             return [*(self.set or ())]
         import json

@@ -1,4 +1,4 @@
-"""What `untilgreen` alone prints: what it sees here, and the next command."""
+"""What `untilgreen` prints without arguments: what it sees here, and the next command."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from untilgreen.surfaces.text.safe_text import folded, inert, short
 TASK = "Make the tests pass"
 MOST_GATES = 4
 NAMES = 11
-"""Columns of the names of the rows."""
+"""Columns for the names of the rows."""
 MOST_COLUMNS = 10_000
 """Without a terminal, a row is one line."""
 
 
 def overview(start: Path, store: Store) -> list[str]:
-    """At most a dozen lines, where the terminal is wide enough for them; commands are not broken."""
+    """At most a dozen lines on a terminal that is wide enough; commands are never wrapped."""
     gates, _ = detect(start)
     agents = installed()
     try:

@@ -1,4 +1,4 @@
-"""`--server URL`: the verbs that look, control and start, on the runs of an `untilgreen serve`.
+"""`--server URL`: verbs that show, control and start the runs of an `untilgreen serve`.
 
 The server sends a run's events, and the same functions fold and print them as for a run on this disk, so the
 output is the same.
@@ -301,7 +301,7 @@ def _control(server: str, run: str, verb: str, reason: str, taken: str) -> int:
 
 
 def _find(client: Client, text: str) -> str:
-    """A run by id, unique beginning or `@last`."""
+    """A run by id, unique prefix or `@last`."""
     from untilgreen.engine.store import run_ids
 
     if run_ids.is_one(text):

@@ -101,7 +101,7 @@ def backtest(
 
 
 def _one_strategy(written: list[str], *, learn: bool) -> PartSpec | None:
-    """What decides about recorded runs; only adaptive learns."""
+    """The strategy that decides about recorded runs; only adaptive learns."""
     from untilgreen.core.values.model import ADAPTIVE
 
     named = parts("strategy", written or ([ADAPTIVE] if learn else []))

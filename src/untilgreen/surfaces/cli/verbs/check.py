@@ -80,7 +80,7 @@ def check(
 
 
 def _basis(verdict: Verdict) -> str:
-    """What a green command rests on: the tests in its output, or nothing that anybody recognizes."""
+    """What a green command rests on: the tests in its output, or its exit code alone."""
     if verdict.status != "pass":
         return ""
     if any(count.failed for count in verdict.tools):

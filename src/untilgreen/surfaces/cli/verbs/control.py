@@ -108,7 +108,7 @@ def _whose(
 
 
 def _unanswered(state: RunState, flags: str) -> str:
-    """What is asked, for somebody who gave no answer."""
+    """The error for a missing answer: the question, and how to answer it."""
     choices = choices_of(state)
     if not choices:
         return f"Run {state.run} is not asking anything. See its state: untilgreen show {state.run}{flags}"
@@ -144,7 +144,7 @@ def _send(run: str, place: Place, arrival: Arrival, taken: str) -> int:
 
 
 def _done(folder: FolderRecord, arrival: Arrival, refused: str) -> bool:
-    """Whether nothing follows from a command that is recorded, as with most: then no event loop is needed."""
+    """Whether a recorded command needs nothing more, as is usual; then no event loop is started."""
     state = folder.read().state
     return not (goes_on(state) or (must_end(state) and _may_end(arrival, refused)))
 
@@ -152,14 +152,14 @@ def _done(folder: FolderRecord, arrival: Arrival, refused: str) -> bool:
 async def _follow_up(
     folder: FolderRecord, store: Store, arrival: Arrival, refused: str | None
 ) -> tuple[str, bool]:
-    """Send a command, and do what follows from it: why it was refused, and whether the run is over now."""
+    """Finish a command, and return why it was refused and whether the run is over now."""
     refused = await _refused(folder, store, arrival, refused)
     now = fold(await folder.open_journal().events())  # a fleet's run is a copy, from before the command
     return refused, now is not None and now.outcome is not None
 
 
 async def _refused(folder: FolderRecord, store: Store, arrival: Arrival, refused: str | None) -> str:
-    """The same, where a command may have been taken or refused already."""
+    """Why a command was refused, empty if it was not; it is sent here unless it already was."""
     if refused is None:
         refused = await deliver_and_launch(folder, arrival)
     else:
@@ -175,7 +175,7 @@ def _may_end(arrival: Arrival, refused: str) -> bool:
 
 
 async def _ended(folder: FolderRecord, store: Store) -> bool:
-    """Bring the run to its end, if it was told to end; only then is what drives a run imported."""
+    """End the run if a command wants that; only then is the code that drives runs imported."""
     if not must_end((await folder.load()).state):
         return False
     from untilgreen.engine.driving.conclude import conclude

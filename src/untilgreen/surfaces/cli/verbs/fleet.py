@@ -34,7 +34,7 @@ app = App(
 )
 TRIAL_HEARTBEAT = 10.0
 MOST_LABELS = 6
-"""Of one worker: it polls a queue for each combination of them."""
+"""How many labels a worker can have: it polls a queue for each combination of them."""
 
 
 @app.command

@@ -25,7 +25,7 @@ from untilgreen.surfaces.text import summary
 from untilgreen.surfaces.text.printing import ascii_only, out_json, summarize, tell, version_line
 
 LOOK_SECONDS = 0.25
-"""How often to look for what the agent shows."""
+"""How often to check for new activity of the agent."""
 
 
 def follow(
@@ -118,7 +118,7 @@ class _Watch:
             await anyio.sleep(LOOK_SECONDS)
 
     async def _until_sigterm(self, watching: anyio.CancelScope) -> None:
-        """SIGTERM also leaves the terminal as it was."""
+        """Stop watching on SIGTERM, so that the terminal is left as it was."""
         with anyio.open_signal_receiver(signal.SIGTERM) as signals:
             async for _ in signals:
                 self.left = SIGTERM

@@ -49,11 +49,11 @@ class Wanted(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The gates to propose, and what is known of them."""
+    """The gates to propose, and what is known about them."""
 
     gates: list[Detected]
     others: list[Detected]
-    """Commands that check the same."""
+    """Other commands for the same checks."""
     remarks: Mapping[str, str] = MappingProxyType({})
     """What is wrong with a gate, by its name."""
     signal: int = 0

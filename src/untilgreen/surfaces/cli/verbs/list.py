@@ -91,7 +91,7 @@ def show_row(run: str, row: RunRow, status: str, *, json: bool) -> None:
 
 
 def _brief(seconds: float) -> str:
-    """A time in one unit: what a list needs."""
+    """A time in one unit, short enough for a list."""
     for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
         if seconds >= size:
             return f"{seconds / size:.0f}{unit}"

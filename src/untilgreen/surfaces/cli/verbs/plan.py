@@ -78,7 +78,7 @@ def plan(
 
 
 def _past(planned: Plan, place: FleetPlace) -> PastRuns | None:
-    """What runs with the first agent took before."""
+    """What earlier runs with the first agent took."""
     from untilgreen.engine.store.notes.lesson_book import LessonBook
     from untilgreen.surfaces.learning.gathering import past_runs
 

@@ -84,7 +84,7 @@ def _line(each: Pruned, *, dry_run: bool) -> str:
 
 
 def _newest(store: Store) -> set[str]:
-    """The newest run of each directory; they come the newest first."""
+    """The newest run of each directory; the store lists the newest first."""
     first: dict[str, str] = {}
     for folder in store.runs():
         first.setdefault(store.catalog.meta(folder).workspace, folder.id)

@@ -221,7 +221,7 @@ def drive_in_view(
 
 
 async def _show_beginning(folder: FolderRecord, view: View) -> None:
-    """What a new run begins with, before anybody drives it: its plan, and a note if it has one."""
+    """Show what a new run begins with, before anybody drives it: its plan, and a note if it has one."""
     state: RunState | None = None
     for event in (await folder.load()).beginning:
         if isinstance(event, Attached):  # another process may have continued the run meanwhile
@@ -262,7 +262,7 @@ def keys_handled(handle: Handle, view: View, *, attended: bool) -> AbstractAsync
 
 
 def _say_where(folder: FolderRecord, flags: str) -> None:
-    """Where the run is stored and works; what a new one starts from is said before money is spent."""
+    """Print where the run is stored and where it works, and what a new one starts from."""
     state = folder.read().state
     tell(f"run {folder.id} · stored in {inert(str(folder.path))}")
     if in_worktree(state.plan):

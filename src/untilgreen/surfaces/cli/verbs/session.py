@@ -186,7 +186,7 @@ def list_sessions(*, place: LocalPlace = HERE, json: Json = False) -> int:
 
 
 def named(session: str | None) -> str:
-    """The session: named, or the one whose variable is set."""
+    """The session: the one that was named, or the one whose variable is set."""
     if session is not None:
         if not session.strip():
             raise UserError("--session is empty. Name the agent's session.")
@@ -201,7 +201,7 @@ def named(session: str | None) -> str:
 
 
 def _agent() -> str:
-    """The agent in whose session this runs; for a session of another agent, name that with --agent."""
+    """The agent in whose session this command runs; without one, --agent is needed."""
     target = _surrounding()
     if target is None:
         raise UserError(f"Name the agent of the session with --agent: {', '.join(TARGETS)}.")

@@ -68,7 +68,7 @@ def show(run: RunOrLap = "@last", /, *, place: Place = HERE, json: Json = False)
 
 
 def _show_failure(folder: FolderRecord, state: RunState) -> None:
-    """Why a worker of the fleet could not drive it, where another one will try again."""
+    """Print why a worker of the fleet could not drive the run, if it will be tried again."""
     last = anyio.run(folder.shown)
     if last is not None and last.activity.kind == "retry" and last.at >= state.now:
         out(inert(last.activity.text))
