@@ -20,7 +20,7 @@ export class Problem extends Error {
   }
 }
 
-/** Behind a proxy that has people log in there is no token. */
+/** Behind a proxy that logs people in there is no token. */
 function headers(more = {}) {
   const token = sessionStorage.getItem(KEY);
   return token === null ? more : { authorization: `Bearer ${token}`, ...more };
@@ -71,7 +71,7 @@ export async function post(where, body) {
 }
 
 /**
- * Follow a stream of events until `stop` is called; a broken connection continues where it was.
+ * Follow a stream of events until `stop` is called; a broken connection continues where it left off.
  * EventSource can't send the token, so the stream is read by hand.
  * @param {string} where
  * @param {number} after

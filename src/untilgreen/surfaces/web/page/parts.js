@@ -61,7 +61,7 @@ export function useLoaded(load, key, turn = 0) {
 /** @param {{error: Error | null}} given */
 export const Failed = ({ error }) => (error ? html`<p role="alert" class="problem">${error.message}</p>` : null);
 
-/** What stands there until the answer comes, so that nothing jumps. */
+/** A placeholder until the answer comes, so that nothing jumps. */
 export const Waiting = ({ lines = 3 }) =>
   html`<div class="waiting" aria-hidden="true">${Array.from({ length: lines }, (_, place) => html`<i key=${place}></i>`)}</div>`;
 

@@ -1,4 +1,4 @@
-// The fleet: workers and what each drives, queues nobody has taken from, limits, and takeovers.
+// The fleet: workers and what each drives, queues, limits, and takeovers.
 import { useEffect, useState } from "preact/hooks";
 import { fleet } from "../calls.js";
 import { html } from "../html.js";

@@ -140,7 +140,7 @@ function Why({ why, decisions, laps }) {
 const span = (laps) => (laps.length > 3 ? `${laps[0]}–${laps[laps.length - 1]}` : laps.join(", "));
 
 /**
- * A run that only waits for an answer goes on with it, so there is nothing to resume.
+ * A run that only waits for an answer continues with it, so there is nothing to resume.
  * @param {{run: string, paused: boolean, driven: boolean, asks: boolean, onDone: () => void}} given
  */
 export function Controls({ run, paused, driven, asks, onDone }) {

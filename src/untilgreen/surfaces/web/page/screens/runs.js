@@ -15,7 +15,7 @@ const FIRST = { 0: "Waiting for you", 1: "Running" };
 const rank = (run) => (run.waiting ? 0 : run.running ? 1 : 2);
 
 /**
- * A page of runs after another; a run that changes is put in place without loading all of them again.
+ * Runs, page by page; a run that changes is updated in place, without loading all of them again.
  * @param {Record<string, string>} query
  * @param {RunSummary | null} latest
  */

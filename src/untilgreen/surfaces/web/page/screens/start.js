@@ -16,7 +16,7 @@ const PRESETS = [
   { name: "Small budget", spec: { limits: { iterations: 5, time: "1h" } } },
   { name: "All night", spec: { limits: { iterations: 60, time: "9h" }, wait: "forever" } },
 ];
-/** Only where things stand in the form; what there is to fill in comes from the schema. */
+/** Only the layout of the form; its fields come from the schema. */
 const HINTS = {
   first: { "": ["task", "agent", "gates", "limits", "workspace"], "gates.*": ["run"], limits: ["iterations", "time", "cost"], workspace: ["mode"], sandbox: ["mode"], session: ["mode"] },
   hidden: ["task_file", "profiles", "gates.*.use"],
