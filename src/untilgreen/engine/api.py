@@ -100,12 +100,12 @@ async def running(
     state_dir: str | Path | None = None,
     warn: Callable[[str], None] = ignore,
 ) -> AsyncIterator[Handle]:
-    """Drive a run beside the body of the block, which ends when both are done.
+    """Drive a run while the body of the block runs; the block ends when both are done.
 
     `gates` are commands, `name=command`, or objects; a mapping names them. `workspace` is a directory, a
     table such as `{"mode": "worktree"}`, or an object. `brief` may rewrite what the agent is told. `settings`
     has any other key of a spec, and `spec` names a file to start from; without it only the arguments count.
-    With `answers`, questions wait for `handle.answer`; otherwise their default happens.
+    With `answers`, questions wait for `handle.answer`; otherwise their default is taken.
     """
     with ExitStack() as lent:
         flags: dict[str, Any] = {**(settings or {})}
@@ -243,7 +243,7 @@ def _place(
     workspace: str | Path | Table | Workspace | None,
     warn: Callable[[str], None],
 ) -> Path:
-    """Where the run begins; the spec's workspace table where one is given."""
+    """The directory to start in; a table, or what an object can't do, is put into the flags."""
     if isinstance(workspace, Mapping):
         flags["workspace"] = {key: value for key, value in workspace.items() if key != "root"}
         return Path(workspace.get("root", ".")).resolve()

@@ -1,4 +1,4 @@
-"""Ends a run that was told to end and that nobody drives."""
+"""Ends a run that was told to end but has no driver."""
 
 from __future__ import annotations
 

@@ -52,20 +52,20 @@ LOOK_SECONDS = 5.0
 
 
 class DriveOptions(Struct, frozen=True, kw_only=True):
-    """Who is told about a drive, and the objects that a program passes in."""
+    """Who is notified during a drive, and the objects that a program passes in."""
 
     listeners: Sequence[Listener] = ()
     watchers: Sequence[Watcher] = ()
     warn: Callable[[str], None] = ignore
-    """Called with what a person should know, at the end at the latest."""
+    """Called with warnings for a person, at the latest when the drive ends."""
     signals: bool = False
     """Whether Ctrl-C and similar signals save the run and exit."""
     first: Arrival | None = None
-    """An arrival to take before anything else; `ArrivalRefused` says why it can't be taken."""
+    """An arrival to take before anything else; `ArrivalRefused` says why it is refused."""
     seconds: float | None = None
     """How long all gates may take together, if an agent waits for its hook."""
     compose: Callable[[RunState], Brief] | None = None
-    """What the agent is told in a lap."""
+    """Composes the brief of a lap."""
     objects: Objects | None = None
     """Plugin objects that exist already."""
     leave: anyio.Event | None = None
@@ -91,7 +91,7 @@ async def drive(record: Record, premises: Premises, seat: Seat, options: DriveOp
             objects = (options.objects or objects_of(state.plan)).from_copies(copies)
             files = RunFiles(record, place.scratch, options.clock, options.watchers)
             parts = _parts(state.plan, place, objects, copies, files)
-            if seat.session is None:  # else the agent works by itself
+            if seat.session is None:  # otherwise the agent works by itself
                 parts = replace(parts, agents=agents_of(state.plan, objects))
             notifiers = notifiers_of(state.plan, objects)
             parts = replace(
@@ -172,7 +172,7 @@ async def _leave_when_told(runner: Runner, leave: anyio.Event) -> None:
 
 
 async def _push_now_and_then(runner: Runner, place: Place) -> None:
-    """Push a turn's work now and then: what comes later is lost with its machine."""
+    """Push a turn's work now and then: anything newer is lost if its machine dies."""
     while place.leave is not stays_here:
         await anyio.sleep(LEAVE_SECONDS)
         lap = runner.state.open if runner.attached else None
@@ -189,12 +189,12 @@ class _Inbox:
         self._turn = anyio.Lock()
 
     async def take(self) -> None:
-        """One at a time: two concurrent readers would take each command twice."""
+        """Take all commands, one reader at a time: two would take each command twice."""
         async with self._turn:
             await take_all(self._record, self._runner.receive)
 
     async def watch(self) -> None:
-        """Even in the middle of a step; ends if another driver has taken the run."""
+        """Take commands, even in the middle of a step; raises if another driver has taken the run over."""
         while True:
             if self._runner.attached:
                 await self._record.check()

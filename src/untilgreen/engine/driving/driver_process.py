@@ -16,7 +16,7 @@ from untilgreen.errors import UntilgreenError
 
 
 def main(state_dir: str, run: str) -> int:
-    """Drive the run until it is over or waits for a person; what people should know goes to stderr."""
+    """Drive the run until it is over or waits for a person; warnings go to stderr."""
     store = Store(Path(state_dir))
 
     def warn(sentence: str) -> None:

@@ -35,7 +35,7 @@ class Handle:
         self._by = by
         self._over = anyio.Event()
         self.state = state
-        """Everything that is known now."""
+        """The latest state."""
 
     @property
     def run(self) -> str:
@@ -105,7 +105,7 @@ async def drive_in_background(
     *,
     by: str = LIBRARY,
 ) -> AsyncIterator[Handle]:
-    """Drive a run beside the body; the block ends when both are done."""
+    """Drive a run while the body runs; the block ends when both are done."""
     made: list[Handle] = []
     begun = anyio.Event()
 

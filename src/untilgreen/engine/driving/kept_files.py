@@ -30,7 +30,7 @@ class KeepingJournal:
 
     async def _keep(self, event: Event) -> None:
         if isinstance(event, TurnEnded) and (lap := self.current().open) is not None:
-            # Otherwise a machine that dies right after it takes the work of a whole turn with it.
+            # Otherwise a machine that dies right after this event would take a whole turn's work with it.
             await self._place.leave(lap.number, lap.attempt)
         for path in self._named(event):
             if path.exists():
@@ -60,5 +60,5 @@ def _newest(paths: Iterable[Path]) -> list[Path]:
 
 
 def _raw(path: Path) -> bool:
-    """The agent's raw stream; its activity is saved as it is shown."""
+    """Whether it is the agent's raw stream; activity is saved as it is shown."""
     return not path.name.endswith(".shown.jsonl")

@@ -73,13 +73,13 @@ async def deliver_and_launch(record: FolderRecord, arrival: Arrival) -> str:
 
 
 async def launch_again(record: FolderRecord) -> None:
-    """Drive a served run again that no longer waits."""
+    """Start a driver again for a served run that no longer waits."""
     if goes_on((await record.load()).state) and await record.driver() is None:
         await launch(record)
 
 
 def goes_on(state: RunState) -> bool:
-    """Whether a served run has something to do that needs nobody."""
+    """Whether a served run can continue without a person."""
     if workplace(state.plan).remote:  # the fleet drives it again, somewhere
         return False
     step = next_step(state)
@@ -135,6 +135,6 @@ async def _until_it_drives(driver: subprocess.Popen[bytes], record: FolderRecord
 
 
 async def _has_driven(driver: subprocess.Popen[bytes], record: FolderRecord) -> bool:
-    """An earlier driver may have left the run in the same state as this one would."""
+    """Whether it has driven; the state can't tell, since an earlier driver may have left the same one."""
     events = await record.open_journal().events()
     return any(isinstance(event, Attached) and event.pid == driver.pid for event in events)

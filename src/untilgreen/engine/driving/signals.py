@@ -36,7 +36,7 @@ async def save_on_a_signal(runner: Runner, scratch: Scratch, *, task_status: Tas
 async def leave_on_a_signal(
     work: anyio.CancelScope, heard: list[int], *, task_status: TaskStatus[None]
 ) -> None:
-    """Cancel the work; `heard` says that it did not end by itself."""
+    """Cancel the work on a signal, and add the signal to `heard`."""
     with anyio.open_signal_receiver(*handled_signals()) as received:
         task_status.started()
         async for number in received:

@@ -1,4 +1,4 @@
-"""Makes a run from a plan; nothing is driven yet."""
+"""Makes a run from a plan, without driving it yet."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def _accept(record: Record) -> None:
 
 
 async def _try_the_directory(plan: Plan, store: Store, known: StartFacts, record: Record) -> None:
-    """Check that nobody else works there and that it is usable; a worktree is made by its driver."""
+    """Check that nobody else works there and that it is usable; a worktree is created by its driver."""
     scratch, begin = store.record(record.id).scratch, start_of(plan)
     if setup.worktree_of(plan, scratch) is not None:
         return

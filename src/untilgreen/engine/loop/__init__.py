@@ -7,8 +7,8 @@ steps             Does a step: one case for each, through a port, and records wh
 stages            Runs the gates of one stage side by side; whatever happens becomes a verdict.
 parts             What a runner depends on, put together by driving or by a test.
 bus               Publishes events: to listeners at once, to notifiers in the background.
-head_moves        What the agent committed itself: HEAD before its turn, and after it.
-outside_changes   Which files changed only between turns: a person saved them, or a gate left them.
+head_moves        Finds commits that the agent made itself: HEAD before its turn, and after it.
+outside_changes   Finds files that changed only between turns: a person saved them, or a gate left them.
 resumable_errors  Errors of the environment, such as a full disk, after which a run can be resumed.
 
 Used by: driving and `untilgreen.testing`. Uses: the core, the ports, wiring's redaction and sandbox.

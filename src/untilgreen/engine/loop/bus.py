@@ -42,7 +42,7 @@ class Bus:
         self._listeners.append(listener)
 
     def publish(self, event: Event, state: RunState) -> None:
-        """Tell the listeners now, queue it for the notifiers; a listener that fails is dropped."""
+        """Call the listeners now, and queue the event for the notifiers; a listener that fails is dropped."""
         for listener in tuple(self._listeners):
             try:
                 listener(event, state)

@@ -1,4 +1,4 @@
-"""What the agent committed itself: HEAD before its turn, and after it."""
+"""Finds commits that the agent made itself: HEAD before its turn, and after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files changed only between turns: a person saved them, or a gate left them."""
+"""Finds files that changed only between turns: a person saved them, or a gate left them."""
 
 from __future__ import annotations
 

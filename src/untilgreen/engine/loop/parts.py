@@ -1,4 +1,4 @@
-"""Everything a runner works with, assembled by wiring or by a test."""
+"""What a runner depends on, put together by driving or by a test."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Files(Protocol):
         """Everything that a gate printed."""
 
     def tree(self, what: str) -> Path | None:
-        """The notes about the processes of a turn, or of gates."""
+        """The file that notes the processes of a turn, or of gates."""
 
     def keep_brief(self, lap: int, attempt: int, text: str) -> None:
-        """What the agent was told."""
+        """Save the brief that the agent got."""
 
     def report(self, lap: int, attempt: int, activity: Activity) -> None:
-        """What the agent shows while it works."""
+        """Pass on what the agent shows while it works."""
 
     def pointer(self, path: Path | None) -> str | None:
         """A path as an event names it, relative to the run."""
@@ -45,30 +45,30 @@ class NoFiles:
     """Keeps nothing, for runs that live in memory."""
 
     def transcript(self, lap: int, attempt: int) -> Path | None:
-        """Nowhere."""
+        """No file."""
         return None
 
     def output(self, lap: int, gate: str) -> Path | None:
-        """Nowhere."""
+        """No file."""
         return None
 
     def tree(self, what: str) -> Path | None:
-        """Nowhere."""
+        """No file."""
         return None
 
     def keep_brief(self, lap: int, attempt: int, text: str) -> None:
-        """Forget it."""
+        """Drop it."""
 
     def report(self, lap: int, attempt: int, activity: Activity) -> None:
-        """Forget it."""
+        """Drop it."""
 
     def pointer(self, path: Path | None) -> str | None:
-        """Nothing to point at."""
+        """No path."""
         return None
 
 
 async def _nothing_to_deliver(state: RunState, end: Conclude) -> str | None:
-    """The files are where they belong."""
+    """Deliver nothing: the files are where they belong."""
     return None
 
 
@@ -87,22 +87,22 @@ class Parts(Struct, frozen=True, kw_only=True):
     clock: Clock
     files: Files = field(default_factory=NoFiles)
     compose: Callable[[RunState], Brief] = compose
-    """What the agent is told."""
+    """Composes the brief."""
     agent_env: Mapping[str, str] = field(default_factory=dict)
     turn_env: Callable[[RunState], Mapping[str, str]] = _nothing_to_hand_over
     """More environment variables for the next turn."""
     gate_env: Mapping[str, str] = field(default_factory=dict)
     originals: Mapping[str, Path] = field(default_factory=dict)
-    """Files that gates measure by, as they were when the run began."""
+    """Reference files of gates, as they were when the run began."""
     enclosure: Enclosure = OPEN
     """The sandbox around agents and gates."""
     secrets: Secrets = field(default_factory=lambda: Secrets(os.environ))
     """What is cut out of every event before it is written."""
     history: History | None = None
     place: str = ""
-    """Which machine has the files and conversations, if that can change."""
+    """The machine that has the files and conversations, in a fleet; empty otherwise."""
     deliver: Callable[[RunState, Conclude], Awaitable[str | None]] = _nothing_to_deliver
-    """Makes a commit of the result before the run ends, if it has its own worktree."""
+    """Commits the result before the run ends, if it has its own worktree."""
     deadline: float | None = None
     """When gates have to be done, by the event loop's clock, if somebody waits for an answer."""
 

@@ -1,6 +1,6 @@
 """The only way into a run's journal; events that come while the disk is busy share one write and one sync.
 
-What is not on disk is in no state, and nobody is told of it.
+An event that is not on disk is in no state, and nobody is notified of it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from untilgreen.errors import JournalError
 from untilgreen.ports import Journal
 
 EventsAt = Callable[[RunState], Sequence[Event]]
-"""What to record, given the state that it would follow; perhaps nothing."""
+"""Returns the events to record, if any, given the state that they would follow."""
 
 
 class _Batch:
-    """What is written together: in the order in which it came, all of it or nothing."""
+    """Events that are written together: in the order of the calls, all of them or none."""
 
     def __init__(self) -> None:
         self.asked: list[EventsAt] = []
@@ -35,7 +35,7 @@ class Recorder:
     """Writes events, and keeps the state that they lead to."""
 
     def __init__(self, journal: Journal, secrets: Secrets, bus: Bus, state: RunState | None) -> None:
-        """`state` is the fold of the journal, where it is known."""
+        """`state` is the fold of the journal, if it is known."""
         self._journal = journal
         self._secrets = secrets
         self._bus = bus
@@ -47,21 +47,21 @@ class Recorder:
 
     @property
     def state(self) -> RunState:
-        """What is known now."""
+        """The current state."""
         if self._state is None:
             raise JournalError("The journal is empty. Start a run with `untilgreen run`.")
         return self._state
 
     async def load(self) -> RunState:
-        """The state, from the journal where it is not known yet."""
+        """The state; read from the journal if it is not known yet."""
         self._state = self._state or fold(await self._journal.events())
         return self.state
 
     async def record(self, events_at: EventsAt) -> bool:
-        """Return when the events are on disk and told; whether this call wrote them, with those of others.
+        """Record events; returns once they are on disk and published, True if this call wrote the batch.
 
-        Shielded, so that journal and state never differ. Who comes while others write waits for the next
-        batch, and the first to wait writes it.
+        Shielded from cancellation, so that journal and state never differ. Calls that come during a write
+        form the next batch, and the first of them writes it.
         """
         batch = self._gathering
         batch.asked.append(events_at)

@@ -42,11 +42,11 @@ class Runner:
         self._recorder = Recorder(journal, parts.secrets, self.bus, state)
         self._under_way: tuple[Step, anyio.CancelScope] | None = None
         self.attached = False
-        """Whether this runner drives, so that it can take arrivals."""
+        """Whether this runner has started to drive, so that it can take arrivals."""
 
     @property
     def state(self) -> RunState:
-        """What is known now."""
+        """The current state."""
         return self._recorder.state
 
     async def drive(self, begin: Callable[[], Awaitable[None]] | None = None) -> RunState:
@@ -66,11 +66,11 @@ class Runner:
             if (trouble := resumable(cause, self.state.run)) is not None:
                 raise trouble from cause
             await self._crashed(cause)
-            raise cause from cause.__cause__  # its own, not the group around it, which may be itself
+            raise cause from cause.__cause__  # not from the group, which may be the cause itself
         return self.state
 
     async def record(self, event: Event) -> None:
-        """Return when the event is on disk and told, even if this call is cancelled."""
+        """Record an event; returns once it is on disk and published, even if this call is cancelled."""
         wrote = await self._recorder.record(lambda _: (event,))
         if wrote and self._under_way is not None and isinstance(self._under_way[0], CheckGates):
             self._look_up()  # one gate's verdict may make the others unnecessary
@@ -89,7 +89,7 @@ class Runner:
         return why_not
 
     async def interrupt(self, signal: str) -> None:
-        """Leave: the current step is cancelled, the run stays open."""
+        """Stop driving: the current step is cancelled, the run stays open."""
 
         def events_at(state: RunState) -> Sequence[Event]:
             open_here = state.outcome is None and state.away is None

@@ -20,10 +20,10 @@ class Seat(Struct, frozen=True, kw_only=True):
     """Whether a person can answer from here."""
     leaves: tuple[type, ...] = ()
     patience: float = math.inf
-    """Seconds that it waits for a person or a time; it does not wait longer."""
+    """The most seconds that it waits for a person or a time."""
     session: str | None = None
     own_turn: bool = False
-    """Whether the session is in a turn that a person began, and not kept going by its stop hook."""
+    """Whether the session is in a turn that a person started, and not kept going by its stop hook."""
 
     def takes(self, step: Step, now: float) -> bool:
         """Whether this step can be done from here; a halt never can."""

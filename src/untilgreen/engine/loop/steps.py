@@ -62,14 +62,14 @@ OUT_OF_TIME = "the gates used up the hook's time limit"
 
 
 class Driver(Protocol):
-    """What a step needs of the runner."""
+    """What a step needs from the runner."""
 
     parts: Parts
     seat: Seat
 
     @property
     def state(self) -> RunState:
-        """What is known now."""
+        """The current state."""
 
     async def record(self, event: Event) -> None:
         """Record an event."""
@@ -164,7 +164,7 @@ async def _snapshot(step: TakeSnapshot, driver: Driver) -> None:
 
 
 def _label(step: TakeSnapshot, state: RunState) -> str:
-    """A lap begins with what the one before left; only if that changed, another snapshot is needed."""
+    """The snapshot's label; a lap starts with what the one before left, so the two share one."""
     if step.phase in ("turn", "confirm"):
         return str(step.lap)
     if step.phase == "base" and state.snapshot_of(step.lap - 1) is not None:
@@ -173,7 +173,7 @@ def _label(step: TakeSnapshot, state: RunState) -> str:
 
 
 async def _work(step: Work, driver: Driver) -> None:
-    """The agent's turn: what it was told is recorded before it starts, what came back when it ends."""
+    """Take the agent's turn: the brief is recorded before it starts, the reply when it ends."""
     parts = driver.parts
     if parts.late():
         await driver.record(Paused(at=parts.clock.now(), reason=OUT_OF_TIME))

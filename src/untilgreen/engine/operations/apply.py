@@ -111,7 +111,7 @@ async def _users_files(state: RunState, folder: FolderRecord) -> GitWorkspace:
 
 
 async def _base(state: RunState, workspace: GitWorkspace) -> str:
-    """What both sides began with: the commit of a worktree, or the untouched files."""
+    """What both sides started from: the commit of a worktree, or the untouched files."""
     where = workplace(state.plan)
     if where.in_worktree and where.commit:
         return await Merging(workspace).tree(where.commit)

@@ -1,4 +1,4 @@
-"""Which run a command comes from, even if its agent hid every trace of that."""
+"""Finds the run that a command comes from, even if its agent hid every trace of that."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from untilgreen.process.table import INSIDE, Unsettled, ancestors, environment, 
 
 
 def started_by(state_dir: Path, pid: int | None = None) -> str | None:
-    """The run whose agent or gate is an ancestor of this process, or of another one.
+    """The run whose agent or gate is an ancestor of this process, or of process `pid`.
 
-    An ancestor was started with the mark of the run, or is its driver, which holds the lock and adopts what
-    leaves its family.
+    Such an ancestor was started with the mark of the run, or is its driver, which holds the run's lock and
+    adopts processes that left their parents.
     """
     runs = (state_dir / run_ids.RUNS).resolve()
     family = (pid, *ancestors(pid)) if pid is not None else ancestors(os.getpid())
@@ -41,10 +41,10 @@ def _marks(pid: int) -> list[str]:
 
 
 def hidden_ancestry(state_dir: Path) -> str | None:
-    """Why the origin of this command is unknown, for example in a process namespace that an agent made.
+    """Why the origin of this command can't be known, for example in a process namespace that an agent made.
 
-    There it sees neither the driver nor itself as others do: then a turn that is in progress, whose processes
-    were noted in another namespace, may be what has started it.
+    There it sees neither the driver nor itself as others do. A turn in progress, whose processes were noted
+    in another namespace, may have started it.
     """
     if sys.platform != "linux":
         return None

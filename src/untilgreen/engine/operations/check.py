@@ -1,4 +1,4 @@
-"""The gates alone, on the current files, without an agent and without a run."""
+"""Runs the gates alone, on the current files, without an agent or a run."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Checked(Struct, frozen=True, kw_only=True):
 
     gates: dict[str, Tally]
     green: bool
-    """In every round."""
+    """Whether all required gates passed in every round."""
     broken: bool
-    """A required gate could not run at all."""
+    """Whether a required gate could not run at all."""
     signal: int = 0
     """The signal that ended it before all gates were done."""
 

@@ -1,4 +1,4 @@
-"""Makes a new run from another one: its plan, with changes, from the files of a lap."""
+"""Makes a new run from another one: with its plan, perhaps changed, and the files of a lap."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def fork(
     note: Steer | None,
     warn: Callable[[str], None],
 ) -> FolderRecord:
-    """Make the new run; nothing is driven yet."""
+    """Make the new run, without driving it yet."""
     plan, copies = plan_of_fork(state, folder, loaded, lap=lap, snapshot=snapshot)
     made = await start(plan, store, copies=copies, warn=warn)
     if note is not None:

@@ -87,7 +87,7 @@ async def prune(folder: FolderRecord, store: Store, rules: Rules, *, newest: boo
 
 
 async def discard(folder: FolderRecord) -> None:
-    """Forget a run that could not begin; one that has begun, or is being driven, is kept."""
+    """Remove a run that could not start; one that has started, or is being driven, is kept."""
     with suppress(JournalLocked, RunGone), lock.hold_briefly(folder.lock, run=folder.id):
         if not any(isinstance(event, Attached) for event in await FileJournal(folder.journal).events()):
             await setup.remove((await state_of(folder)).plan, folder.scratch)

@@ -1,4 +1,4 @@
-"""Runs each gate that `init` proposes once, so that a spec begins with gates that work."""
+"""Runs each gate that `init` proposes once, so that a spec starts with gates that work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Tried(Struct, frozen=True, kw_only=True):
     """The result for one proposed gate."""
 
     gate: Detected
-    """What to propose: another command for the same check, where this one runs no tests."""
+    """The gate to propose; it has another command for the same check if the first one ran no tests."""
     verdict: Verdict | None = None
     """None if somebody interrupted it."""
     passed_over: tuple[Detected, ...] = ()
@@ -75,7 +75,7 @@ async def _first_that_works(
     state_dir: Path,
     said: Callable[[Detected, Verdict], None],
 ) -> Tried:
-    """The gate, or the first of the spare ones that runs tests where the gate does not."""
+    """Try the gate, then the spare ones until one works; if none does, keep the gate."""
     first: Tried | None = None
     for each in (gate, *spare):
         found = await _once(each, root, state_dir)

@@ -109,7 +109,7 @@ def _read(folder: FolderRecord) -> tuple[RunState, str, int]:
 
 
 def _final_lap(state: RunState) -> Lap:
-    """The lap that judged the tree which the run left."""
+    """The lap that judged the final tree of the run."""
     if state.outcome is None:
         raise UserError(
             f"Run {state.run} is not over, so there is no result to verify. Watch it with "
@@ -126,7 +126,7 @@ def _final_lap(state: RunState) -> Lap:
 
 @dataclass(frozen=True, kw_only=True)
 class _Again:
-    """Runs the final gates again: the places and parts that they need."""
+    """Runs the final gates again; its fields are the places and parts that they need."""
 
     state: RunState
     lap: Lap

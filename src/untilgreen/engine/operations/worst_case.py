@@ -24,7 +24,7 @@ class WorstCase(Struct, frozen=True, kw_only=True):
 
 
 def worst_case(plan: Plan) -> WorstCase:
-    """A turn ends at the time limit; the gates of its lap still run, twice where files moved meanwhile."""
+    """A turn ends at the time limit; the gates of its lap still run, twice if files change meanwhile."""
     limits, gates = plan.limits, gates_seconds(plan.gates)
     laps = ceiling(plan.most_laps)
     by_time = ceiling(limits.time) + 2 * gates
