@@ -38,7 +38,7 @@ LOOK_SECONDS = 0.05
 
 
 async def go(session: str, store: Store, *, by: str = "", seconds: float | None = None) -> SessionRun:
-    """Offer the lap that waits, in a turn that a person began."""
+    """Offer the waiting lap, in a turn that a person started."""
     session_run = found(store, session)
     if session_run is None:
         raise UserError(no_loop(f"in session {session!r}"))
@@ -115,7 +115,7 @@ async def hear(
 
 
 async def _noticed(session_run: SessionRun, arrival: TookOver | Left) -> SessionRun:
-    """A person who took over, or left, waits for no gates: those of a dead hook are ended.
+    """A person who takes over or leaves does not wait for gates: those of a dead hook are killed.
 
     Those of a living hook continue, and their verdicts wait for `go`.
     """
@@ -173,7 +173,7 @@ async def until_next_brief(
         if known.ending is None or known.outcome is not None:
             raise
         again = replace(options, first=None)
-        state = await drive(record, premises, seat, again)  # a hook that died left nothing but the end to do
+        state = await drive(record, premises, seat, again)  # a hook died, and only the end is left to do
     brief = offered[-1] if any(isinstance(event, BriefOffered) for event in heard) else None
     return settled(store, SessionRun(note=note, record=record, state=state, brief=brief))
 
@@ -194,7 +194,7 @@ async def cancel(session: str, store: Store, *, by: str = "") -> SessionRun | No
 
 
 async def found_in(store: Store, directory: Path) -> SessionRun | None:
-    """The run of the session that works in a directory, the last one to do so; None if there is none."""
+    """The run of the session that most recently worked in a directory; None if there is none."""
     repository = await StartFacts().repositories.find(directory)
     top = str((repository.top if repository else directory).resolve())
     here = [found(store, note.session) for note in session_notes.notes(store) if note.top == top]

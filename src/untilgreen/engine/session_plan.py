@@ -53,7 +53,7 @@ class SessionPlan(Struct, frozen=True, kw_only=True):
 
 
 def session_plan(wish: LoopRequest, store: Store) -> SessionPlan:
-    """The spec of the directory as it applies in a session: in place, and the files stay."""
+    """The directory's spec as it applies in a session: in place, and the last files stay."""
     loaded = _loaded(wish)
     objects = objects_for(loaded)
     if not loaded.spec.session.enabled:

@@ -13,7 +13,7 @@ from untilgreen.journal.fsync import open_regular
 from untilgreen.ports import ShownActivity
 
 LARGEST = 64_000_000
-"""Bytes of one file; what comes after is not kept."""
+"""The most bytes of one file; later lines are dropped."""
 PART = 1_000_000
 """Bytes to read at once; a reader continues from the returned offset."""
 _TAIL = 64_000

@@ -1,4 +1,4 @@
-"""What a run keeps beside its journal, and who watches the agent while it works."""
+"""Saves what is too long for the journal, and passes the agent's activity to watchers."""
 
 from __future__ import annotations
 

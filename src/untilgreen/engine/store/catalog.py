@@ -61,12 +61,12 @@ class Catalog:
         return entry is not None and entry.folder == folder
 
     def meta(self, run: RunFolder) -> Meta:
-        """Whose run it is; call `knows` first."""
+        """The run's directories and title; call `knows` first."""
         entry = self._known.get(run.id)
         return entry.meta if entry else run.meta()
 
     def learn(self, run: RunFolder, folder: int) -> None:
-        """Read whose run it is; what can't be read now is not remembered."""
+        """Read the run's directories and title, and cache them unless they can't be read now."""
         meta = run.meta()
         self._known.pop(run.id, None)
         if meta.workspace:
@@ -84,7 +84,7 @@ class Catalog:
         return row
 
     def keep(self, runs: Iterable[str]) -> None:
-        """Drop all other entries."""
+        """Drop the entries of all other runs."""
         for gone in self._known.keys() - set(runs):
             del self._known[gone]
             self._changed = True
@@ -98,7 +98,7 @@ class Catalog:
 
 
 def is_driven(run: RunFolder) -> bool:
-    """Whether a process drives the run at this moment."""
+    """Whether a process is driving the run right now."""
     from untilgreen.engine.store import lock  # noqa: PLC0415 - seldom needed: most runs are over
 
     return lock.owner(run.lock) is not None
@@ -121,7 +121,7 @@ def _row(run: RunFolder) -> RunRow:
 
 
 def row_of(state: RunState) -> RunRow:
-    """A run as a list shows it."""
+    """The row of a run in a list."""
     from untilgreen.core.loop.receive import question_id  # noqa: PLC0415 - a list of known runs folds none
     from untilgreen.core.loop.step import undecided  # noqa: PLC0415 - a list of known runs folds none
     from untilgreen.engine.store.reading import status  # noqa: PLC0415 - the same
@@ -166,7 +166,7 @@ def _status(lap: Lap | None, gate: str) -> str:
 
 
 def _mark(body: bytes) -> bytes:
-    """The first line; another version may describe runs differently, so it starts from scratch."""
+    """The first line; it names our version, since another may describe runs differently and starts over."""
     digest = blake2b(body, digest_size=16).hexdigest()
     return f"untilgreen {__version__} catalog {digest}\n".encode()
 
@@ -182,7 +182,7 @@ def _read(path: Path) -> dict[str, _Entry]:
 def _write(path: Path, body: bytes) -> None:
     """Write all of it or nothing; if another process is writing, skip it.
 
-    Without fsync: what a power cut leaves of it does not fit its mark.
+    Without fsync: what a power cut leaves of it won't match its first line.
     """
     draft = path.with_name(f".{path.name}.draft")
     with suppress(FileNotFoundError):

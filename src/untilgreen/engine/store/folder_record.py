@@ -30,7 +30,7 @@ NEWS_SECONDS = 0.2
 LOOK_SECONDS = 1.0
 """How often the driver checks the inbox: not every file system reports what others write."""
 PATIENCE_SECONDS = 2.0
-"""How long a sender waits for other senders before it leaves its command to them."""
+"""How long a sender waits for others to release the lock before it uses the inbox."""
 _PAUSE_SECONDS = 0.01
 
 
@@ -68,9 +68,9 @@ class FolderRecord(RunFolder):
         return Scratch(run=self.id, path=self.path, worktree=worktree, state_dir=state_dir)
 
     def read(self) -> LoadedRun:
-        """The run as its journal tells it; one that nobody has written to since is not read again.
+        """The run as its journal has it now, read again only if somebody has written to it.
 
-        A command asks several times before it drives, and a long journal takes a second to fold.
+        A command calls this several times before it drives, and a long journal takes a second to fold.
         """
         run, _ = self._current()
         if run is None and not self.path.exists():
@@ -95,7 +95,7 @@ class FolderRecord(RunFolder):
                 yield Hold(journal=FileJournal(self.journal, end), run=run)
 
     async def check(self) -> None:
-        """Nobody can take the lock from a living process."""
+        """Do nothing: nobody can take the lock from a living process."""
 
     async def driver(self) -> Driver | None:
         return lock.owner(self.lock)
@@ -120,8 +120,8 @@ class FolderRecord(RunFolder):
     def take_at_once(self, arrival: Arrival) -> str | None:
         """Record a command without an event loop, which takes longer to load than all of this.
 
-        It is not sent first, so that others who wait for the lock get it after one write to the disk. Returns
-        why it was refused, or None if somebody drives the run, who has to be sent the command.
+        It skips the inbox, so that others who wait for the lock get it after one write to the disk. Returns
+        why it was refused, or None if the lock is not free and the command has to be sent.
         """
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
@@ -139,7 +139,7 @@ class FolderRecord(RunFolder):
             self._letters.answered(letter, self._take(arrival))
 
     def _take(self, arrival: Arrival) -> str:
-        """Record a command, by who holds the lock; returns why it was refused."""
+        """Record a command while holding the lock; returns why it was refused."""
         run = self.read()
         why_not = refusal(run.state, arrival)
         events = () if why_not else receive(run.state, arrival)
@@ -157,7 +157,7 @@ class FolderRecord(RunFolder):
             await self._news.inbox.wait(min(seconds, LOOK_SECONDS))
 
     async def keep(self, name: str, path: Path) -> None:
-        """Nothing to do: a file in this machine's scratch is in the folder already."""
+        """Copy the file, unless it is in the run's folder already, as this machine's scratch is."""
         if path != self.path / name:
             (self.path / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             put(self.path / name, await anyio.Path(path).read_bytes())
@@ -168,7 +168,7 @@ class FolderRecord(RunFolder):
         return None
 
     def show(self, shown: ShownActivity) -> None:
-        with suppress(OSError):  # that others can't be shown it stops nothing
+        with suppress(OSError):  # a failure to show it must not stop the run
             self._shown.add(shown)
 
     async def shown(self) -> ShownActivity | None:
@@ -189,6 +189,6 @@ class FolderRecord(RunFolder):
         last, seen = self._last, identity(self.journal)
         if last.seen is None or last.seen != seen:
             last.run, last.end = fold_file(self.journal)
-            torn = seen is not None and seen[1] != last.end.size  # what takes its place may be as long
+            torn = seen is not None and seen[1] != last.end.size  # what replaces it may be just as long
             last.seen = None if torn else seen
         return last.run, last.end

@@ -1,4 +1,4 @@
-"""One run for any number of followers: its journal is read and folded once, and everybody is told."""
+"""One run for any number of followers: its journal is read and folded once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from untilgreen.errors import UntilgreenError, only
 from untilgreen.ports import Record
 
 LOOK_SECONDS, LOOKS = 0.5, 4
-"""How often to check for a driver, and how many failures in a row mean that the run was left."""
+"""How often to check for a driver, and after how many checks without one nobody drives the run."""
 _AT_ONCE = 100
 _events = msgspec.json.Decoder(Event)
 
@@ -36,7 +36,7 @@ class Followed(Struct, frozen=True):
 
 
 class Hub:
-    """Follows one record for everybody who asks; `Hubs.following` makes and ends it."""
+    """Follows one record for any number of followers; `Hubs.following` makes and ends it."""
 
     def __init__(self, record: Record, listeners: Sequence[Callable[[Event, RunState], None]] = ()) -> None:
         """`listeners` get each event with the state after it, once, in the order of the journal."""
@@ -101,7 +101,7 @@ class Hub:
         for listener in self._listeners:
             listener(event, self.state)
         self._tell()
-        if not len(self._lines) % _AT_ONCE:  # a long journal leaves room for others
+        if not len(self._lines) % _AT_ONCE:  # lets other tasks run while a long journal is read
             await checkpoint()
 
     async def _watch_driver(self) -> None:

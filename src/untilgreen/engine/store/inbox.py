@@ -85,16 +85,16 @@ class Inbox:
         return found
 
     def answered(self, letter: str, refused: str) -> None:
-        """Tell the sender why a command was refused, empty if it was taken; then remove it."""
+        """Tell the sender why a command was refused, or nothing if it was accepted; then remove it."""
         put(self._replies() / letter, msgspec.json.encode(_Reply(refused=refused)))
         (self.folder / letter).unlink(missing_ok=True)
 
     def answer(self, letter: str) -> str | None:
-        """Why the command was refused, empty if it was taken; None as long as nobody has answered."""
+        """Why the command was refused, empty if it was accepted; None as long as nobody has answered."""
         return _take(self._replies() / letter)
 
     async def reply(self, letter: str, seconds: float) -> str | None:
-        """Why the command was refused, empty when it was taken; None when nobody answered in time."""
+        """Why the command was refused, empty if it was accepted; None if nobody answered in time."""
         with anyio.move_on_after(seconds), FolderChanges(self._replies()) as changes:
             while True:
                 text = await anyio.to_thread.run_sync(self.answer, letter)

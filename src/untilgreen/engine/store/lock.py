@@ -1,6 +1,6 @@
-"""One driver for a run: a lock that the system takes back when its owner dies, however it dies.
+"""One driver for a run: a lock that the system releases when its owner dies, however it dies.
 
-The lock file stays where it is: removing it would let two processes lock two files of one name. Its text
+The lock file stays where it is: removing it would let two processes lock two files of the same name. Its text
 says who holds it, for people; only the lock itself decides. Python keeps the descriptor from child
 processes, so an agent that outlives its driver does not hold the run.
 """
@@ -23,7 +23,7 @@ from untilgreen.journal.fsync import read_regular
 from untilgreen.process.flock import is_free, lock
 
 PATIENCE_SECONDS = 20.0
-"""How long a driver waits for a nameless holder of the lock, which is done in a moment."""
+"""How long a driver waits for a holder without a name, which needs the lock only for a moment."""
 LOOK_SECONDS = 0.01
 _TRIES = 20_000
 
@@ -56,7 +56,7 @@ def hold(path: Path, *, run: str, driver: Driver) -> Iterator[None]:
 @asynccontextmanager
 async def hold_when_free(path: Path, *, run: str, driver: Driver) -> AsyncIterator[None]:
     """The same, but waits for a command that holds the lock only briefly, to write to the journal."""
-    import anyio  # noqa: PLC0415 - slow to load, and who only looks at locks does not wait
+    import anyio  # noqa: PLC0415 - slow to load, and most callers only check locks
 
     with _opened(path, run) as descriptor:
         free = _acquire(descriptor)
@@ -83,7 +83,7 @@ def hold_briefly(path: Path, *, run: str) -> Iterator[None]:
 
 
 def owner(path: Path) -> Driver | None:
-    """Who drives the run at this moment; None if nobody does."""
+    """The current driver of the run; None if nobody drives it."""
     noted = _named_owner(path)
     if noted is None:
         return None
@@ -114,7 +114,7 @@ def _opened(path: Path, run: str) -> Iterator[int]:
 
 
 def _acquire(descriptor: int) -> bool:
-    """A process that only checks the lock holds it for a moment; that is no reason to give up."""
+    """Try to lock it; a process that only checks the lock holds it for a moment, so try again then."""
     for _ in range(_TRIES):
         if lock(descriptor):
             return True
@@ -124,7 +124,7 @@ def _acquire(descriptor: int) -> bool:
 
 
 def _check_there(descriptor: int, path: Path, run: str) -> None:
-    """The last holder of the lock may have removed the run, with this file."""
+    """Raise `RunGone` if the last holder of the lock removed the run, with this file."""
     try:
         there = os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:

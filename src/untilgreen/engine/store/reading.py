@@ -20,7 +20,7 @@ BEGINNING = 2
 
 
 def fold_file(journal: Path) -> tuple[LoadedRun | None, End]:
-    """The run that a journal's file tells, and where the file ends; None if there is no event yet."""
+    """The run in a journal file, and where the file ends; None if there is no event yet."""
     with _no_collecting():
         events, end = read(journal)
         state = fold(events)
@@ -31,7 +31,7 @@ def fold_file(journal: Path) -> tuple[LoadedRun | None, End]:
 
 
 def loaded_after(run: LoadedRun, events: Sequence[Event], end: End) -> LoadedRun:
-    """The run after these events as well, which its reader has written himself."""
+    """The run after further events, which were written by the process that read it."""
     state = run.state
     for event in events:
         state = apply(state, event)

@@ -1,4 +1,4 @@
-"""The folder of one run: where its parts are, and whose run it is."""
+"""The folder of one run: where its parts are, and which directory it belongs to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _START = "start"  # the plan's workspace table says under this key where the run
 
 
 class Meta(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Whose run it is; also in the journal's first event."""
+    """The directory that a run belongs to, and its title; also in the journal's first event."""
 
     workspace: str = ""
     git_root: str = ""
@@ -46,7 +46,7 @@ class RunFolder:
 
     @property
     def journal(self) -> Path:
-        """The truth."""
+        """All events of the run: the truth."""
         return self.path / "journal.jsonl"
 
     @property
@@ -70,7 +70,7 @@ class RunFolder:
         return self._meta.exists() or self.journal.exists()
 
     def meta(self) -> Meta:
-        """Whose run this is."""
+        """The directory that this run belongs to, and its title."""
         try:
             return msgspec.json.decode(read_regular(self._meta), type=Meta)
         except (OSError, ValueError):

@@ -35,7 +35,7 @@ def is_one(name: str) -> bool:
 
 
 def gone(path: str) -> str | None:
-    """The run in whose folder such a file would be, where that folder no longer exists."""
+    """The run whose folder would hold this file, if that folder no longer exists."""
     for folder in Path(path).parents:
         if folder.parent.name == RUNS and is_one(folder.name):
             return None if folder.exists() else folder.name

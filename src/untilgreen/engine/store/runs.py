@@ -45,7 +45,7 @@ class Store:
     def create(
         self, now: float, *, workspace: Path, git_root: Path | None = None, title: str = ""
     ) -> FolderRecord:
-        """A folder for a new run, under a name that no other run has."""
+        """Create the folder of a new run, under a name that no other run has."""
         meta = Meta(
             workspace=str(workspace.resolve()),
             git_root=str(git_root.resolve()) if git_root else "",
@@ -70,7 +70,7 @@ class Store:
         prepare: Prepare,
         git_root: Path | None = None,
     ) -> FolderRecord:
-        """A run with its first event and its own copies of code; if `prepare` raises, nothing is left."""
+        """Create a run with its first event and copies of code; if `prepare` raises, nothing is left."""
         import shutil  # noqa: PLC0415 - a list of runs begins none
 
         from untilgreen.core.values.events import RunStarted  # noqa: PLC0415 - the same
@@ -95,7 +95,7 @@ class Store:
         return self.find(text, workspace)
 
     async def rows(self, workspace: Path | None = None) -> AsyncIterator[tuple[str, RunRow]]:
-        """Every run as a list shows it; one whose journal can't be read is left out."""
+        """The row of every run; one whose journal can't be read is left out."""
         for run in self.runs(workspace):
             with suppress(JournalError):
                 yield run.id, self.catalog.row(run)

@@ -47,7 +47,7 @@ class Scratch(Struct, frozen=True, kw_only=True):
         return self.path / "trees"
 
     def tree(self, what: str) -> Path:
-        """The processes of a turn, or of gates."""
+        """The file that notes the processes of a turn, or of gates."""
         return self.notes / f"{_safe(what)}.json"
 
     def trees(self) -> list[Path]:
@@ -59,7 +59,7 @@ class Scratch(Struct, frozen=True, kw_only=True):
         return self.path / "activity" / f"{numbered(lap, attempt)}.jsonl"
 
     def brief(self, lap: int, attempt: int = 1) -> Path:
-        """What the agent was told."""
+        """The brief that the agent got."""
         return self.path / brief_name(lap, attempt)
 
     def output(self, lap: int, gate: str) -> Path:
@@ -91,13 +91,13 @@ def numbered(lap: int, attempt: int) -> str:
 
 
 def brief_name(lap: int, attempt: int = 1) -> str:
-    """The name of what the agent was told, in the run's record."""
+    """The name of a brief in the run's record."""
     return f"activity/{numbered(lap, attempt)}-brief.md"
 
 
 @lru_cache(maxsize=1024)
 def _safe(name: str) -> str:
-    """A gate's name as a part of a file's name; a name that had to be changed gets its own mark."""
+    """A gate's name as a part of a file's name; a name that had to be changed gets a hash."""
     plain = re.sub(r"[^a-z0-9._-]+", "-", name.lower())[:40].strip("-.")
     mark = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
     return plain if plain == name else f"{plain}-{mark}"

@@ -1,4 +1,4 @@
-"""Checks that the agents of a plan can be used, before anything begins."""
+"""Checks that the agents of a plan can be used, before anything starts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from untilgreen.engine.wiring.workplace import in_worktree, start_of
 
 
 async def check_agents(plan: Plan, objects: Objects) -> None:
-    """Raise AgentUnavailable if one can't be used, even a fallback, which would be missed overnight."""
+    """Raise AgentUnavailable if any can't be used, even a fallback: overnight nobody could fix it."""
     conditions = Conditions(
         permissions=plan.permissions,
         root=None if in_worktree(plan) else start_of(plan),

@@ -7,7 +7,7 @@ import time
 import anyio
 
 LONGEST_NAP = 60.0
-"""After a suspend, a wait ends at most this late."""
+"""How late a wait may end after the machine was suspended."""
 
 
 class SystemClock:

@@ -17,7 +17,7 @@ from untilgreen.core.values.model import Plan
 from untilgreen.core.values.units import money
 
 MOST_RUNS = 200
-"""The newest runs of an agent that are learned from: enough for two numbers, and agents change."""
+"""How many of an agent's newest runs to learn from: enough for two numbers, and agents change."""
 
 
 @cache
@@ -27,7 +27,7 @@ def shared_prior() -> Prior:
 
 
 def with_learned(plan: Plan, past: Mapping[str, Sequence[Course]]) -> Plan:
-    """The plan with the prior and with what runs with its agents taught, by the agents' names in it."""
+    """The plan with the prior, and with what past runs taught about its agents, by name."""
     worth = plan.strategy.options.get("worth", WORTH)
     own = {name: own_numbers(past[name], worth) for name in plan.agent_names() if name in past}
     options = {

@@ -82,7 +82,7 @@ class Objects:
 
 
 def objects_of(plan: Plan, copies: Mapping[str, Path] | None = None) -> Objects:
-    """Makes the objects of a plan, from the run's own copies where it has some."""
+    """Makes the objects of a plan, from the run's own copies if it has any."""
     return Objects(base_of(plan), copies)
 
 
@@ -108,14 +108,14 @@ def gates_of(plan: Plan, objects: Objects) -> dict[str, Gate]:
 
 
 def gate_maker(objects: Objects) -> Make:
-    """A function that makes a gate of the run from its spec, also for another place."""
+    """A function that makes a gate of the run from its spec, to run it somewhere else."""
     return lambda spec: objects.gate(spec).object
 
 
 def integrity_of(
     plan: Plan, objects: Objects, workspace: GitWorkspace, scratch: Path
 ) -> dict[str, IntegrityGate]:
-    """The gate that runs the others again, where the plan has it."""
+    """The integrity gate, which runs the others again, if the plan has it."""
     return {
         gate.name: IntegrityGate(
             trees=Exporter(workspace),

@@ -31,7 +31,7 @@ from untilgreen.plugins.registry import Kind, is_place
 def plan_of(loaded: Loaded, start: Path, objects: Objects | None = None) -> Plan:
     """Resolve every name once, so that a wrong one is reported before anything starts.
 
-    The objects are those that the run is driven with, where this process drives it.
+    `objects` are those that the run is driven with, if this process drives it.
     """
     objects = objects or objects_for(loaded)
     spec = loaded.spec
@@ -121,7 +121,7 @@ def _noted(found: list[UserError], layers: Layers, *paths: tuple[str, ...]) -> I
 
 
 def _made(objects: Objects, kind: Kind, each: PartSpec) -> PartSpec:
-    """The same part, with where it came from; making it shows whether it can be made."""
+    """The same part with its origin; fails if the object can't be made."""
     return replace(each, origin=objects.part(kind, each).spec.origin)
 
 

@@ -16,11 +16,11 @@ from untilgreen.plugins.registry import source_of
 
 LEVELS_GATE = "levels"
 _MEASURES = ("equals_file", "json_schema")
-"""Options of levels that name a file which the work is measured by."""
+"""Options of levels that name a reference file."""
 
 
 def files_to_copy(plan: Plan, copies: Mapping[str, Path] | None = None) -> dict[str, Path]:
-    """Plugin files, and those that levels measure by: where each is now, by the name of its copy.
+    """Plugin files and the reference files of levels: where each is now, by the name of its copy.
 
     Files that another run has `copies` of are taken from there.
     """
@@ -37,7 +37,7 @@ def copy_files(files: Mapping[str, Path], folder: Path) -> None:
 
 
 def copies_in(plan: Plan, folder: Path) -> dict[str, Path]:
-    """The copies by the names as they are written in the spec; without one the run can't be trusted."""
+    """The copies, by their names in the spec; a plugin file without one is an error."""
     copies = {name: folder / _copy_name(name) for name in _code(plan)}
     for name, copy in copies.items():
         if not copy.exists():

@@ -39,7 +39,7 @@ def without_secrets(value: _T, secrets: Secrets) -> _T:
 def redacted(plan: Plan) -> tuple[Plan, str]:
     """The plan as it may be stored, and warnings about secrets in it.
 
-    Only what our own environment holds can be written as its name: it is there again when the run continues.
+    Only a secret of our own environment is replaced by its name: it is there again when the run continues.
     """
     task, ours = secrets_of(plan).redact(plan.task), Secrets(os.environ)
     said = [
@@ -61,7 +61,7 @@ def redacted(plan: Plan) -> tuple[Plan, str]:
 
 
 def _literal(name: str, value: str) -> bool:
-    """Whether a variable's value is a secret as such, not the name of one."""
+    """Whether a variable's value is a secret itself, not the name of one."""
     return is_secret(name, value) and "${" not in value
 
 
@@ -89,7 +89,7 @@ def redacted_value(value: Any) -> Any:
 
 
 def with_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as they were meant, with the values of our own variables."""
+    """Options with the names of our own variables replaced by their values."""
     return {name: _walked(value, lambda text: reinsert(text, os.environ)) for name, value in options.items()}
 
 

@@ -48,7 +48,7 @@ OPEN = Enclosure()
 
 
 async def check_possible(plan: Plan) -> None:
-    """Check that the requested sandbox works, before anything begins."""
+    """Check that the requested sandbox works, before anything starts."""
     if plan.sandbox.mode != NO_SANDBOX:
         _refuse_root(plan.sandbox)
         await require(replace(SHUT, engine=_engine(plan.sandbox), image=plan.sandbox.image), Path("/"))
@@ -92,7 +92,7 @@ async def enclosure(
 
 
 def _engine(spec: SandboxSpec) -> str:
-    """What makes the sandbox, where that is not bubblewrap."""
+    """The container engine; empty for bubblewrap."""
     return spec.mode if spec.mode in CONTAINERS else ""
 
 
@@ -124,7 +124,7 @@ def _named(sandbox: SandboxSpec, top: Path) -> Iterator[Mount]:
     agents = [top, *(Path(written).expanduser() for written in sandbox.write)]
     for way, paths in (("read", sandbox.read), ("write", sandbox.write)):
         for written in paths:
-            path = Path(os.path.abspath(Path(written).expanduser()))  # noqa: PTH100 - links are looked at below
+            path = Path(os.path.abspath(Path(written).expanduser()))  # noqa: PTH100 - resolved below
             if way == "write" and not path.exists():
                 raise WorkspaceNotReady(
                     f"sandbox.write names {written!r}, which does not exist. Create it, or remove it."
@@ -134,7 +134,7 @@ def _named(sandbox: SandboxSpec, top: Path) -> Iterator[Mount]:
 
 
 def _our_own(top: Path) -> Iterator[Mount]:
-    """An environment in the workspace that untilgreen itself runs from: the next driver would run it."""
+    """Protect an environment in the workspace that we run from: the next driver would run its files."""
     if _real(Path(sys.prefix)).is_relative_to(_real(top)):
         yield Mount(path=_real(Path(sys.prefix)), way="read")
 
@@ -164,7 +164,7 @@ def _linked(worktree: Worktree) -> tuple[Mount, ...]:
 
 
 def _for_commits(worktree: Worktree) -> Iterator[Mount]:
-    """What a commit on the branch of the run writes."""
+    """What a commit on the run's branch has to write."""
     common, admin = worktree.repository, next(iter(worktree.admins()), None)
     if admin is None:
         return

@@ -1,4 +1,4 @@
-"""What a person should know before a run begins, and can still change: nothing of it stops the run."""
+"""Notes for a person before a run starts, about what can still be changed; none of them stops the run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from untilgreen.engine.wiring.objects import Objects
 
 
 def start_notes(loaded: Loaded, objects: Objects) -> list[str]:
-    """A sentence for each thing that people find out too late otherwise."""
+    """One sentence for each thing that people would otherwise find out too late."""
     return [
         *_laps(loaded, objects),
         *_cost(loaded, objects),
@@ -22,7 +22,7 @@ def start_notes(loaded: Loaded, objects: Objects) -> list[str]:
 
 
 def _laps(loaded: Loaded, objects: Objects) -> Iterator[str]:
-    """If limit and strategy differ, the smaller number of laps applies, also where one is a default."""
+    """If limit and strategy differ, the smaller number of laps applies, even if one of them is a default."""
     spec = loaded.spec
     most, limit = most_laps(objects.part("strategy", spec.strategy).object), spec.limits.iterations
     option = CEILINGS.get(spec.strategy.name, "")

@@ -36,7 +36,7 @@ class Workplace(Struct, frozen=True, kw_only=True, omit_defaults=True):
     commit: str | None = None
     """The commit of HEAD at the start; None before the first commit."""
     tree: str = ""
-    """The snapshot that a forked run begins with."""
+    """The snapshot that a forked run starts with."""
     forked: str = ""
     """The run and lap that it was forked from."""
     dirty: tuple[str, ...] = ()

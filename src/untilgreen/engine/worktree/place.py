@@ -17,7 +17,7 @@ from untilgreen.workspace.git_workspace import GitWorkspace
 
 
 async def stays_here(lap: int, attempt: int) -> None:
-    """The files stay where the next driver finds them."""
+    """Push nothing: the files stay where the next driver finds them."""
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -25,7 +25,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
     workspace: Workspace
     scratch: Scratch
-    """Of no use on another machine."""
+    """Files for driving the run, of no use on another machine."""
     snapshots: GitWorkspace | None = None
     """The same workspace, if it keeps git trees, which integrity needs."""
     history: History | None = None
@@ -34,13 +34,13 @@ class Place(Struct, frozen=True, kw_only=True):
     enclosure: Enclosure = OPEN
     """The sandbox around agents and gates there."""
     deliver: Callable[[RunState, Conclude], Awaitable[str | None]] | None = None
-    """Makes a commit of the result, if the run has its own directory."""
+    """Commits the result, if the run has its own directory."""
     leave: Callable[[int, int], Awaitable[None]] = stays_here
     """Pushes the work of a lap so far to where the next driver finds it, on any machine."""
 
 
 class Premises(Protocol):
-    """In place, in a worktree here, or in a worktree of a clone: made ready for each drive."""
+    """Prepares a place for each drive: in place, in a worktree here, or in a worktree of a clone."""
 
     def enter(self, state: RunState, hold: Hold) -> AbstractAsyncContextManager[Place]:
         """The place, for this run alone while the block lasts."""

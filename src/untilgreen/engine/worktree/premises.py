@@ -44,7 +44,7 @@ class StartFacts(Struct, frozen=True, kw_only=True):
 
 
 class LocalPremises:
-    """Where the plan of a run says that it works: in place, or in a worktree on this machine."""
+    """The place that a run's plan asks for: in place, or in a worktree on this machine."""
 
     def __init__(
         self,

@@ -51,7 +51,7 @@ _INSTEAD = "or work in place with --in-place."
 
 
 async def with_beginning(plan: Plan, repositories: Repositories) -> Plan:
-    """The plan with what the run finds at its start; refused if its mode can't work there."""
+    """The plan with the facts about its starting point; raises if its mode can't work there."""
     start = start_of(plan)
     found = await starting_point(start, repositories)
     if in_worktree(plan):
@@ -157,7 +157,7 @@ async def _make(
 
 
 async def _begin_in_place(state: RunState, scratch: Scratch, warn: Callable[[str], None]) -> None:
-    """A forked run begins with the files of its lap; what was there is saved."""
+    """Put a forked run's files in the directory; what was there is saved."""
     where, root, private = workplace(state.plan), root_of(state.plan, scratch), scratch.private
     if not where.repository:  # then the trees are in the folder of the run that made them
         other = scratch.path.with_name(where.forked.partition("@")[0]) / "workspace" / "git" / "objects"

@@ -1,4 +1,4 @@
-"""What this machine notes about all runs: whose session has which, what is trusted, what they taught.
+"""What this machine notes about all runs: which session has which, what is trusted, what they taught.
 
 session_notes  Which session has which run: one small file for each, found without reading a journal.
 trust_book     Which spec files a person has reviewed, by path and content.

@@ -32,7 +32,7 @@ class Taught(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class _Pages(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The file; a run without its own entry taught nothing, or is forgotten."""
+    """The file; a run whose entry is null taught nothing, or is to be ignored."""
 
     version: int = 1
     runs: dict[str, Taught | None] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class LessonBook:
         self.path = store.state_dir / FILE
 
     def taught(self) -> dict[str, Taught]:
-        """Every run that is over and taught something; those that ended since are read now."""
+        """Every run that is over and taught something; runs that ended since the last call are read now."""
         known = self._load()
         fresh = [run for run in self._store.runs() if run.id not in known]
         added = {run.id: entry for run in fresh if not isinstance(entry := _lesson(run), _NotOver)}
@@ -56,7 +56,7 @@ class LessonBook:
         return {run: known[run] for run in sorted(known) if known[run] is not None}  # type: ignore[misc]  # not None
 
     def by_agent(self) -> dict[str, list[Taught]]:
-        """The same for each agent."""
+        """The same, grouped by agent."""
         found: dict[str, list[Taught]] = {}
         for entry in self.taught().values():
             found.setdefault(entry.agent, []).append(entry)
@@ -86,7 +86,7 @@ class LessonBook:
 
 
 class _NotOver:
-    """The run continues, or its journal can't be read: it is looked at again next time."""
+    """The run continues, or its journal can't be read: it is read again next time."""
 
 
 def _lesson(run: RunFolder) -> Taught | _NotOver | None:
@@ -101,7 +101,7 @@ def _lesson(run: RunFolder) -> Taught | _NotOver | None:
 
 
 def lesson_of(state: RunState) -> Taught | None:
-    """What a run that is over taught; None if it had no lap, or where several agents took turns."""
+    """What a finished run taught; None if it had no lap, or if several agents took turns."""
     if not state.laps or len({lap.agent for lap in state.laps}) > 1:
         return None
     part = next((each for each in state.plan.agents if each.name == state.laps[0].agent), None)

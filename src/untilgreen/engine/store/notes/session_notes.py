@@ -48,7 +48,7 @@ def write(store: Store, note: Note) -> None:
     """Note that the session has this run."""
     path = _path(store, note.session)
     with store.used():
-        for _ in range(3):  # who removes the last note removes the folder
+        for _ in range(3):  # whoever removes the last note removes the folder too
             with suppress(FileNotFoundError):
                 _folder(path)
                 put(path, msgspec.json.encode(note))
@@ -94,7 +94,7 @@ def seen(note: Note, transcript: str) -> Note:
 
 
 def holders(top: Path, store: Store, *, besides: str = "") -> Iterator[Note]:
-    """The sessions that work in a directory, though none of our processes runs now; not that of one run."""
+    """The sessions that work in a directory, even if no process of ours runs now; not that of `besides`."""
     for note in notes(store):
         here = note.top == str(top.resolve()) and note.run != besides
         if here and _works(store, note) and not _left(store, note):
@@ -108,7 +108,7 @@ def is_left(store: Store, session: str) -> bool:
 
 
 def check_free(top: Path, store: Store, *, besides: str) -> None:
-    """A session that works on a brief keeps its directory."""
+    """Raise if a session works on a brief here: it keeps its directory."""
     for note in holders(top, store, besides=besides):
         raise WorkspaceNotReady(
             f"Run {note.run} works in {note.top!r}, in the {note.agent} session {note.session}. "
@@ -118,7 +118,7 @@ def check_free(top: Path, store: Store, *, besides: str) -> None:
 
 
 def check_left(state: RunState, session: str | None) -> None:
-    """A run that a session works on is driven from there, unless a person takes it over."""
+    """Raise if a session works on the run: it is driven from there, unless a person takes it over."""
     working = state.open is not None and state.open.in_session and state.ending is None
     if session is None and working:
         raise UserError(

@@ -49,7 +49,7 @@ class TrustQuestion(Struct, frozen=True, kw_only=True):
     new: tuple[str, ...]
     """The lines that were not there when the file was last trusted."""
     changed: bool
-    """Whether it was trusted in another form."""
+    """Whether it was trusted before, with different content."""
 
 
 class TrustBook:
@@ -84,7 +84,7 @@ class TrustBook:
         return None
 
     def accept(self, loaded: Loaded, digest: str, at: float) -> None:
-        """A person accepted what they were shown; anything changed since is asked about again."""
+        """Trust what a person was shown; raise if the file has changed since."""
         request = trust_request_of(loaded)
         if request is None:
             return
