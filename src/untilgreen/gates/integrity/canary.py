@@ -1,8 +1,8 @@
-"""Tests that must fail and values that must differ, put into original test files: do they still judge?
+"""Adds tests that must fail and values that must differ to original test files: do these still judge?
 
-Product code runs in the process of its tests: it can end it, replace what they assert with, equal everything,
-or read what they expect. Code that names a way to do so is always tried; where the gates are quick, so is all
-other code, with the opposite of every assertion.
+Product code runs in the process of its tests, so it can end that process, replace their assertions, return
+something that equals everything, or read what they expect. Code that mentions a way to do so is always tried;
+if the gates are quick, so is all other code, with every assertion reversed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _WAYS: Mapping[str, re.Pattern[str]] = {
     ".cmake": _CMAKE,
     **dict.fromkeys((".pm", ".pl", ".t"), _PERL),
 }
-"""By the ending of a file: what code has to name to keep a test from failing."""
+"""By file extension: what code has to mention to keep a test from failing."""
 _LEARNS: Mapping[str, re.Pattern[str]] = {
     ".py": regex(
         r"__(?:eq|ne|bool|instancecheck|getattribute|subclasses|dict|file|code)__|\b(?:open|vars|setattr)\(|\btype\([^()]*,|"
@@ -69,7 +69,7 @@ _LEARNS: Mapping[str, re.Pattern[str]] = {
     ".rs": regex(r"\b(?:PartialEq|include_str|read_to_string|File)\b"),
     **dict.fromkeys((".pm", ".pl"), regex(r"\b(?:overload|open|caller|tie|bless|sysopen|IO|DATA)\b")),
 }
-"""The same for what equals everything, or reads what a test expects."""
+"""The same for code that equals everything, or reads what a test expects."""
 _MOST_FILES = 20
 _MOST_NAMES = 3
 _CONFIRMATIONS = 3
@@ -77,17 +77,17 @@ _LONGEST_LINE = 100
 
 
 class Canary(Struct, frozen=True, kw_only=True):
-    """What is known about a lap whose gates are green with the originals."""
+    """Tries whether tests still judge, in a lap whose gates are green with the originals."""
 
     trials: Trials
     found: Tampering
     contents: Contents
     """The tree with the originals put back."""
     quick: bool = False
-    """Whether the gates take so little time that code is tried whatever it names."""
+    """Whether the gates are quick enough to try all changed code, whatever it mentions."""
 
     async def verdict(self) -> Verdict | None:
-        """Red where tests can't fail, or wrong values are equal; None if nothing speaks against them."""
+        """Red if tests can't fail, or if wrong values pass for equal; None if nothing is wrong."""
         ways = await self._ways(_WAYS)
         found = await self._must_fail(ways) if ways else None
         if found is None and (learns := ways or await self._ways(_LEARNS)):
@@ -112,7 +112,7 @@ class Canary(Struct, frozen=True, kw_only=True):
         return Verdict(status="fail" if named or inside else "error", findings=(finding,))
 
     async def _must_differ(self, ways: Mapping[str, str]) -> Verdict | None:
-        """A value that equals a wrong one was not computed, unless the untouched code did the same."""
+        """Red if wrong values pass for equal, and don't on the untouched tree."""
         files = await self._changed_tests(sorted(set(self._named())), with_wrong_values)
         files = files or await self._changed_tests(self._known(), with_wrong_values)
         trial = await self._tried("with wrong values", self.contents, files)
@@ -123,14 +123,14 @@ class Canary(Struct, frozen=True, kw_only=True):
         if before is None or _equal(before):
             return None
         message = (
-            f"Wrong values were put into {_names(sorted(files))}, and gate {gates[0]!r} finds one "
-            "equal to what the code returns. Changed code equals everything, reads the tests or disarms "
-            f"them: {_names(list(ways.values()))}. Compute the result instead."
+            f"Wrong values were put into {_names(sorted(files))}, and in gate {gates[0]!r} one of them "
+            "still equals what the code returns. Changed code makes values equal to anything, reads the "
+            f"tests or disables them: {_names(list(ways.values()))}. Compute the result instead."
         )
         return Verdict(status="fail", findings=(Finding(id=f"{EQUALS}: {gates[0]}", message=message),))
 
     async def _must_be_asked(self) -> Verdict | None:
-        """Tests that say the opposite are red, as they are on the untouched tree; else nobody asked them."""
+        """Red if tests stay green with reversed assertions, and don't on the untouched tree."""
         named = sorted(set(self._named()))
         helpers = [path for path in self._known() if path.endswith(".py")]
         files = await self._changed_tests([*named, *helpers] or self._known(), with_opposites)
@@ -143,7 +143,7 @@ class Canary(Struct, frozen=True, kw_only=True):
         control = before.verdicts if before is not None else {}
         loaded = not files.keys().isdisjoint(named)
         found = self._unasked(trial, control, files, loaded=loaded)
-        # A test that fails now and then is green now and then as its opposite, too.
+        # A test that fails now and then also passes now and then when reversed.
         for _ in range(_CONFIRMATIONS):
             if not any(found.values()):
                 return None
@@ -170,9 +170,9 @@ class Canary(Struct, frozen=True, kw_only=True):
     def _about_unasked(self, gate: str, names: Sequence[str], files: Sequence[str]) -> Verdict:
         changed = _names([change.path for change in self._of_the_product()])
         message = (
-            f"With the opposite of every assertion in {_names(files)}, gate {gate!r} stayed green for "
-            f"{_names(names)}. Changed code ({changed}) equals everything, reads the tests, takes them over "
-            "or ends them. Compute the result instead."
+            f"With every assertion in {_names(files)} turned into its opposite, gate {gate!r} stayed green "
+            f"for {_names(names)}. Changed code ({changed}) makes values equal to anything, reads the tests, "
+            "replaces them or ends them early. Compute the result instead."
         )
         return Verdict(status="fail", findings=(Finding(id=f"{UNASKED}: {gate}", message=message),))
 
@@ -182,7 +182,7 @@ class Canary(Struct, frozen=True, kw_only=True):
         return [each for each in changes if each.path not in own]
 
     async def _tried(self, title: str, contents: Contents, files: Mapping[str, bytes]) -> Trial | None:
-        """The gates that count tests, with these files of tests; None if there are none."""
+        """Run the gates that count tests, with these test files; None if there are no such gates or files."""
         known = self.trials.context.baseline
         counted = [name for name, each in known.items() if any(tool.total for tool in each.tools)]
         if not files or not counted:
@@ -191,7 +191,7 @@ class Canary(Struct, frozen=True, kw_only=True):
         return await self.trials.run(title, changed, only=counted)
 
     async def _ways(self, patterns: Mapping[str, re.Pattern[str]]) -> dict[str, str]:
-        """New lines of changed product code that name a way to mislead tests, by file."""
+        """New lines of changed product code that mention a way to mislead tests, by file."""
         snapshot, original = self.trials.context.snapshot, self.found.original
         whole = {each.path for each in self.found.touched if not each.part}
         found = {}
@@ -207,7 +207,7 @@ class Canary(Struct, frozen=True, kw_only=True):
         return found
 
     async def _inside(self, ways: Collection[str]) -> dict[str, bytes]:
-        """Changed files that hold their own tests, with one that must fail among them."""
+        """Changed files that hold their own tests, with one added that must fail."""
         found: dict[str, bytes] = {}
         for path in ways:
             own = self.contents.overlays.get(path)
@@ -217,7 +217,7 @@ class Canary(Struct, frozen=True, kw_only=True):
         return found
 
     def _named(self) -> Iterator[str]:
-        """Test files that the gates named before the first lap, and so run."""
+        """Test files that findings named before the first lap, so the gates run them."""
         for verdict in self.trials.context.baseline.values():
             for finding in verdict.findings:
                 name = finding.file or re.split(r"::| > | › |: ", finding.id)[0]
@@ -248,7 +248,7 @@ def _of_its_language(patterns: Mapping[str, re.Pattern[str]], path: str) -> re.P
 
 
 def _equal(trial: Trial) -> list[str]:
-    """The gates that say that a wrong value is equal."""
+    """The gates that report a wrong value as equal."""
     said = {
         name: " ".join((each.excerpt, *(finding.message for finding in each.findings)))
         for name, each in trial.red.items()

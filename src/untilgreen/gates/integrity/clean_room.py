@@ -1,4 +1,4 @@
-"""The clean room: the verdict that may end a run is given on the snapshot alone, without anything else.
+"""The clean room: the verdict that may end a run is reached on the snapshot alone.
 
 Caches, nested repositories and ignored files that an agent made or changed are in no snapshot; a gate that is
 green only with them is not green.
@@ -42,7 +42,7 @@ MANIFESTS = (
     *("Cargo.toml", "Cargo.lock", "go.mod", "go.sum", "Gemfile", "Gemfile.lock", "composer.json"),
     *("composer.lock", "CMakeLists.txt", "pom.xml", "build.gradle*", "mix.exs", "mix.lock"),
 )
-"""Files that say what has to be installed or configured: if one changes, `setup` runs again."""
+"""Files that say what has to be installed or configured: only if one changed does `setup` run."""
 _MOST_NAMES = 10
 _LEAVES = (
     "is a new link that leads out of the workspace, where no snapshot reaches. "
@@ -69,7 +69,7 @@ class CleanRoom(Struct, frozen=True, kw_only=True):
     original: str
     changes: Sequence[Change]
     caches: Collection[str] = ()
-    """New and changed files of caches that are in the snapshot, and in no room."""
+    """New and changed cache files that the snapshot has and the room leaves out."""
     setup: Sequence[str] = ()
     watched: Collection[str] | None = None
     """Protected files: a gate that turns green by changing one is not green."""
@@ -196,7 +196,7 @@ def _red(kind: str, paths: Sequence[str], about: str, *, inside: bool = True) ->
 
 
 def _rewritten(paths: Sequence[str]) -> Verdict:
-    """Of settings in the environment alone, a person says whether they are the product's own."""
+    """If all of them are `.env` files, a person says whether they are part of the product."""
     if any(not posixpath.basename(path).startswith(".env") for path in paths):
         return _red(REWRITES, paths, _REWRITES)
     return msgspec.structs.replace(_red(REWRITES, paths, _MAKES), status="error")
@@ -236,7 +236,7 @@ def unable(name: str, verdict: Verdict, room: Room, needed: Sequence[str] = ()) 
 
 
 def _without_baseline(name: str, verdict: Verdict, room: Room) -> Finding:
-    """Whether the gate or the work is to blame is unknown without a verdict from before the first lap."""
+    """Without a verdict from before the first lap, either the gate or the work may be to blame."""
     message = (
         f"Gate {name!r} is green in the workspace, and in a clean room it fails as it does on the untouched "
         f"tree. {_left_out(room.left_out)}The gate says: {_words(verdict)} "

@@ -143,7 +143,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return Contents(snapshot=self.trials.context.snapshot)
 
     def put_back(self, taken_out: Collection[str], garbled: Mapping[str, bytes] | None = None) -> Contents:
-        """The tree with the originals in it, without what is taken out, and with some files garbled."""
+        """The tree with the originals put back, some paths taken out, and some files garbled."""
         found = self.found
         return Contents(
             snapshot=self.trials.context.snapshot,

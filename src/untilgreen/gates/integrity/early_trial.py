@@ -25,7 +25,7 @@ _MOST_TRIED = 8
 
 
 class EarlyTrial(Struct, frozen=True, kw_only=True):
-    """The gates on the untouched tree in a clean room, against what they said in the workspace."""
+    """The gates on the untouched tree in a clean room, compared with their verdicts in the workspace."""
 
     trials: Trials
     snapshot: str
@@ -65,7 +65,7 @@ class EarlyTrial(Struct, frozen=True, kw_only=True):
         }
 
     async def _needed(self, left_out: Sequence[str], gates: Sequence[str], seconds: float) -> Sequence[str]:
-        """What has to be kept, found by trial: everything that was left out, then one path at a time."""
+        """The paths that gates need, found by trial: all that were left out, then one at a time."""
         if not left_out or self._other(await self._run(", with what was left out", gates, left_out)):
             return ()
         if seconds < _EACH_SECONDS and 1 < len(left_out) <= _MOST_TRIED:

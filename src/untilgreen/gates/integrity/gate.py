@@ -1,7 +1,7 @@
 """The last gate catches weakened tests: are the others green in a clean room, and with the original files?
 
-What was changed is explained in words, but only running the gates decides. Most laps never come so far, and
-so what it needs is loaded when it is asked.
+What was changed is explained in words, but only running the gates decides. Most laps never get that far, so
+what this gate needs is imported when it is asked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class IntegrityGate(Struct, frozen=True, kw_only=True):
     make: Make
     """Makes a gate from its spec, for a copy."""
     scratch: Path
-    """A directory of its own, outside the workspace, that is removed after use."""
+    """A private directory outside the workspace, removed after use."""
     protect: Collection[str] = ()
     allow: Collection[str] = ()
     editable: Collection[str] = ()
@@ -42,7 +42,7 @@ class IntegrityGate(Struct, frozen=True, kw_only=True):
     keep: Collection[str] = ()
     """Patterns of ignored paths that the clean room shows as they are."""
     setup: Sequence[str] = ()
-    """Commands for the clean room, if what has to be installed changed."""
+    """Commands to run in the clean room if the files that say what to install changed."""
     unproven: Literal["ask", "accept"] = "ask"
     """What happens when gates don't work in a room."""
     memory: Path | None = None

@@ -1,4 +1,4 @@
-"""What the gate says: first of the clean room, then of the original files, and one verdict from both."""
+"""The gate's verdict: on the clean room first, then on the original files, joined into one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from untilgreen.gates.integrity.protected.protection import Protection
 from untilgreen.gates.integrity.trial_rooms.trials import Trials, passed, repeatable
 from untilgreen.ports import CheckContext
 
-if TYPE_CHECKING:  # what only a green lap needs is loaded by the first one
+if TYPE_CHECKING:  # imported by the first green lap, as only green laps need it
     from untilgreen.gates.integrity.tampering import Tampering
 
 NO_ORIGINAL = "no-original"
 
 
 async def judged(gate: IntegrityGate, context: CheckContext) -> Verdict:
-    """The verdict on a lap, or before the first one on whether the gates can be judged so."""
+    """The verdict on a lap, or before the first one on whether the gates work in a clean room."""
     if context.lap == 0:
         return await _before_the_first_lap(gate, context)
     original = context.base or await gate.trees.first()
@@ -63,7 +63,7 @@ def _accepted(gate: IntegrityGate, verdict: Verdict) -> Verdict:
 
 
 async def _judge(gate: IntegrityGate, trials: Trials, original: str) -> Verdict:
-    """The tree as it is, in a clean room; then with the originals, where something protected changed."""
+    """Judge the tree as it is in a clean room; then with the originals, if something protected changed."""
     from untilgreen.gates.integrity.canary import Canary  # noqa: PLC0415 - as above
     from untilgreen.gates.integrity.clean_room import CleanRoom  # noqa: PLC0415 - as above
     from untilgreen.gates.integrity.comparison import Comparison  # noqa: PLC0415 - as above
@@ -136,6 +136,6 @@ def _joined(clean: Verdict, compared: Verdict) -> Verdict:
 
 
 def _warned(verdict: Verdict) -> Verdict:
-    """The spec accepts unproved gates; the verdict still says what was not proved."""
+    """Turn an error into a pass, as the spec asks; it still says what was not proved."""
     why = " ".join(finding.message for finding in verdict.findings)
     return passed(f"Not proved: {why}")

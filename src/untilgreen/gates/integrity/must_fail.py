@@ -105,7 +105,7 @@ my ($untilgreen, $untilgreen_said) = (Test::More->builder, '');
 my ($untilgreen_plan) = ($untilgreen->has_plan || '') =~ /^(\d+)$/;
 $untilgreen->$_(\$untilgreen_said) for qw(output failure_output todo_output);
 """
-"""Before the test's own assertions, whose results are not shown: what is shown comes from the end."""
+"""Goes before the test's own assertions, and swallows their results; the end prints its own."""
 _PERL_LAST = r"""
 {
     my @wrong = (sub { is(1, 2) }, sub { ok(0) }, sub { is_deeply([1], [2]) }, sub { isnt(1, 1) },
@@ -129,7 +129,7 @@ _OF_C = frozenset((".c", ".cc", ".cpp", ".cxx"))
 
 
 def with_canary(path: str, text: str) -> str:
-    """The text of a test file with one more test, which fails; empty if none is known for its language."""
+    """The text of a test file with one more test, which fails; empty if there is none for its language."""
     ending = posixpath.splitext(path)[1]
     if ending in _OF_C and _MAIN.search(text):
         fails = "assert(0); return 0;" if _ASSERTS.search(text) else "return 113;"
@@ -149,6 +149,6 @@ def _perl(text: str) -> str:
 
 
 def with_canary_inside(path: str, text: str) -> str:
-    """The text of a file of the product with one more test among its own; empty if it has none."""
+    """The text of a product file with one more test among its own; empty if it has none."""
     inner = list(modules(text)) if path.endswith(".rs") else []
     return f"{text[: inner[-1].end - 1]}{_RUST}{text[inner[-1].end - 1 :]}" if inner else ""

@@ -1,7 +1,7 @@
-"""Original tests in which every assertion says the opposite: on code that does what they ask, each is red.
+"""Original tests with every assertion reversed: if the code does what they ask, each of them fails.
 
 A test that stays green was not asked: the product took it over, ended its process, brought its own helper,
-or returned something that equals every value. No list of names of how that is done is needed to see it.
+or returned something that equals every value. Seeing that takes no list of the ways to do it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from untilgreen.gates.integrity.must_fail import with_canary
 from untilgreen.gates.integrity.wrong_values import compared, with_wrong_values, wrong_value
 
 CANARY = ("must fail", "must_fail", "ntilgreen")
-"""What the id of a test that must fail has in it, by language."""
+"""What the id of a test that must fail contains, by language."""
 _PAIRS = (
     ("assertEqual", "assertNotEqual"),
     ("assertTrue", "assertFalse"),
@@ -30,15 +30,15 @@ _PAIRS = (
 )
 _OPPOSITE = dict(_PAIRS) | {other: one for one, other in _PAIRS}
 _NEAR = 1
-"""Added to numbers: what equals a whole range of them is found as well."""
+"""Added to numbers: close enough to catch a value that equals a whole range of them."""
 _BRANCHES = (ast.If, ast.Return, ast.Yield, ast.YieldFrom, ast.Try, ast.While, ast.Match)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Edit = tuple[tuple[int, int], tuple[int, int], bytes]
-"""From where to where, by line and byte, and what stands there instead."""
+"""Start and end, each by line and byte, and the replacement."""
 
 
 def with_opposites(path: str, text: str) -> str:
-    """The text of a file of tests, or of their helper, that is red wherever it is asked; empty if none is."""
+    """The text of a test file or of a helper, made to fail wherever it is asked; empty if it can't be."""
     if not path.endswith(".py"):
         fails = with_canary(path, text)
         turned = with_wrong_values(path, text) if fails and not path.endswith(".t") else ""
@@ -49,16 +49,16 @@ def with_opposites(path: str, text: str) -> str:
 
 
 class Asked(NamedTuple):
-    """The tests of a file of Python, by name."""
+    """The tests of a Python file, by name."""
 
     surely: frozenset[str]
-    """An assertion stands in the body itself, and nothing before it can end the test."""
+    """Those with an assertion in the body itself, and nothing before it that can end the test."""
     perhaps: frozenset[str]
-    """Whether one is reached depends on what the code returns."""
+    """Those that reach an assertion or not, depending on what the code returns."""
 
 
 def asked_in(text: str) -> Asked:
-    """How sure it is that the tests of this file come to an assertion."""
+    """How certain it is that the tests of this file reach an assertion."""
     tests = list(_tests(_parsed(text)))
     others = {test.name for test in tests if not _asserts(test)}
     perhaps = {test.name for test in tests if test.name in others and any(map(_depends, ast.walk(test)))}
@@ -79,7 +79,7 @@ def _tests(tree: ast.Module) -> Iterator[_Function]:
 
 
 def _asserts(test: _Function) -> bool:
-    """Whether an assertion stands in the body itself, with nothing around it and no early end before it."""
+    """Whether there is an assertion in the body itself, with nothing around it and no early end before it."""
     for statement in test.body:
         if next(_edits(statement), None):
             return True
@@ -89,7 +89,7 @@ def _asserts(test: _Function) -> bool:
 
 
 def _depends(node: ast.AST) -> bool:
-    """Whether what follows is not done each time."""
+    """Whether this may keep other code from running each time."""
     if isinstance(node, ast.For):
         return any(isinstance(each, ast.Call) and not _counts(each) for each in ast.walk(node.iter))
     return isinstance(node, _BRANCHES)
@@ -111,7 +111,7 @@ def _python(text: str) -> str:
 
 
 def _asking(tree: ast.Module) -> Iterator[_Function]:
-    """Tests and their helpers; what prepares them would be red before any of them is asked."""
+    """Tests and their helpers, but not setup and fixtures, which would fail before any test is asked."""
     for node in ast.walk(tree):
         if not isinstance(node, _Function) or node.name.lower().startswith(("setup", "asyncsetup")):
             continue
@@ -120,7 +120,7 @@ def _asking(tree: ast.Module) -> Iterator[_Function]:
 
 
 def _edits(node: ast.AST) -> Iterator[_Edit]:
-    """What turns a statement into its opposite; of a comparison with a plain value, only the value."""
+    """The edits that reverse an assertion; in a comparison with a plain value, only the value changes."""
     if not isinstance(node, ast.Assert | ast.Expr):
         return
     literal = compared(node)

@@ -1,4 +1,4 @@
-"""What a run changed in the files that gates depend on, and what a copy gets back."""
+"""What a run changed in the files that gates depend on, and what is put back in a copy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from untilgreen.ports import CheckContext
 
 Swapping: TypeAlias = Callable[[bytes | None, bytes | None], Swap | None]
 _SHORT = 4
-"""Shorter names of tests are words that any code may use."""
+"""Names of tests up to this length are words that any code may use."""
 
 
 class Touched(Struct, frozen=True, kw_only=True):
@@ -64,19 +64,19 @@ class Tampering(Struct, frozen=True, kw_only=True):
     hidden: frozenset[str] = frozenset()
     """New files that a changed .gitignore hides."""
     caches: frozenset[str] = frozenset()
-    """New and changed files of caches, where git does not ignore them and a snapshot has them."""
+    """New and changed cache files that git does not ignore, so that the snapshot has them."""
     overlays: Mapping[str, bytes] = field(default_factory=dict)
     """Files of which only parts are put back."""
     known: frozenset[str] = frozenset()
     """The protected files of the untouched tree."""
     accepted: bool = False
-    """Whether a path changed that the spec or a person lets change, so that the tests may be others."""
+    """Whether a path changed that the spec or a person allows to change, so the tests may differ."""
     judged: bool = False
     """Whether a gate had something to judge before the run, with or without protected files."""
 
     @property
     def paths(self) -> frozenset[str]:
-        """What is put back as a whole."""
+        """Paths that are put back as a whole."""
         whole = frozenset(each.path for each in self.touched) - self.overlays.keys() - self.hidden
         return whole | self.caches
 
@@ -148,7 +148,7 @@ async def _with_libraries(  # noqa: PLR0917 - everything that is known about wha
     known: frozenset[str],
     gates: Sequence[GateSpec],
 ) -> Protection:
-    """Protects installed modules that commands run or tests import from new files that stand in for them."""
+    """Protect installed modules that commands run or tests import from new files that shadow them."""
     new = {module_of(each.path) for each in changes if each.status == "added" and each.path.endswith(".py")}
     own = {name for path in protection.files if path.endswith(".py") for name in names_of(path)}
     commands = [command for gate in gates for command in commands_of(gate.options)]
@@ -162,7 +162,7 @@ async def _with_libraries(  # noqa: PLR0917 - everything that is known about wha
 
 
 def caches_among(changes: Sequence[Change], keep: Collection[str]) -> frozenset[str]:
-    """Changed files that a tool wrote for itself, and reads in place of what they were made from."""
+    """Changed cache files, which a tool reads in place of the files they were made from."""
     return frozenset(change.path for change in changes if is_cache(change.path, keep))
 
 
@@ -191,7 +191,7 @@ async def _with(  # noqa: PLR0917 - one change, and what it is judged by
 
 
 def _of_product(names: frozenset[str], path: str, *, doctests: bool) -> list[Swapping]:
-    """What of a file of the product may decide what a gate says."""
+    """How to put back the parts of a product file that may decide what a gate says."""
     parts: list[Swapping] = [swap_inline] if has_tests_inside(path) else []
     parts += [swap_cmake] if declares_tests(path) else []
     parts += [swap_docstrings] if doctests and may_have_examples(path) else []
@@ -200,7 +200,7 @@ def _of_product(names: frozenset[str], path: str, *, doctests: bool) -> list[Swa
 
 
 def _swap_all(parts: Sequence[Swapping], original: bytes | None, current: bytes | None) -> Swap | None:
-    """One part after the other."""
+    """Apply one swap after the other."""
     swapped: list[Swap] = []
     for part in parts:
         if (each := part(original, current)) is None:
@@ -218,9 +218,9 @@ def _swap_all(parts: Sequence[Swapping], original: bytes | None, current: bytes 
 def _names_of_tests(
     tests: Sequence[str], baseline: Mapping[str, Verdict], examples: frozenset[str]
 ) -> frozenset[str]:
-    """What files of tests and failed tests are called: product code has no reason to look for them.
+    """The names of test files and failed tests, which product code has no reason to look for.
 
-    An example is called after the product's own function.
+    Examples are left out: they are named after the product's own functions.
     """
     files = {posixpath.basename(path).split(".")[0] for path in tests}
     failed = {
@@ -258,13 +258,13 @@ async def _with_hidden(found: Tampering, trees: Trees, protection: Protection) -
 
 
 async def _target(trees: Trees, original: str, link: str) -> str:
-    """What a test that is a link leads to: the link stays as it is when the file behind it changes."""
+    """What a test that is a link points to: the link itself stays the same when that file changes."""
     aim = os.fsdecode(await trees.content(original, link) or b"")
     return posixpath.normpath(posixpath.join(posixpath.dirname(link), aim))
 
 
 def _judged_something(verdict: Verdict) -> bool:
-    """A run without tests, or of a command that is not there, has judged nothing."""
+    """Whether anything was judged: not without tests, nor if the command was missing."""
     nothing = any(finding.id in (NO_TESTS, CANNOT_RUN) for finding in verdict.findings)
     return (
         verdict.status in ("pass", "fail") and not nothing and (bool(verdict.findings) or bool(verdict.tools))

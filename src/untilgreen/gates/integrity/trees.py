@@ -1,4 +1,4 @@
-"""The trees of a run, as this room reads them: a workspace comes in through this protocol."""
+"""The trees of a run, as this package reads them: a protocol that a workspace implements."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from untilgreen.core.values.model import Change
 
 
 class Trees(Protocol):
-    """The trees of a run, to read and to write elsewhere; paths are seen from the top of the tree."""
+    """The trees of a run, to read and to write elsewhere; paths are relative to the top of the tree."""
 
     async def top(self) -> Path:
         """The directory of the tree."""
 
     async def first(self) -> str:
-        """The tree that the first turn began with."""
+        """The tree that the first turn started from."""
 
     async def changes(self, before: str, after: str) -> Sequence[Change]:
         """Which paths differ."""
@@ -26,10 +26,10 @@ class Trees(Protocol):
         """Every path in a tree, and whether it is a link."""
 
     async def content(self, snapshot: str, path: str) -> bytes | None:
-        """What a tree has under a path."""
+        """The content of a file in a tree; None if there is no file at that path."""
 
     async def lines(self, snapshot: str, pattern: str, files: str) -> Mapping[str, Sequence[str]]:
-        """The lines of a tree that an extended regular expression fits, by file."""
+        """The lines in a tree that match an extended regular expression, by file."""
 
     async def unkept(self) -> list[str]:
         """What is on disk but in no tree; directories end in a slash."""
@@ -48,4 +48,4 @@ class Trees(Protocol):
         parts: Mapping[str, bytes],
         aside: Collection[str],
     ) -> AbstractAsyncContextManager[None]:
-        """The same in the tree's own directory, temporarily; without what goes `aside`."""
+        """Like `export`, but temporarily in the tree's own directory, without the paths in `aside`."""

@@ -1,4 +1,4 @@
-"""Which tests stayed green although every assertion said the opposite, and don't on the untouched tree."""
+"""Which tests stayed green with every assertion reversed, although they fail on the untouched tree."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def unasked(
 ) -> list[str]:
     """The ids of tests that must be red and are not.
 
-    `control` is the verdict on the untouched tree with the same tests, `texts` what they say in Python. Where
-    the untouched tree could not even load them, a file that was `loaded` now may not be green as a whole.
+    `control` is the verdict on the untouched tree with the same tests; `texts` are those in Python. `loaded`
+    says that the gate loads them: then it may not be all green, even where the untouched tree could not.
     """
     green = verdict.status == "pass"
     if not green and not _to_the_end(verdict):
@@ -49,7 +49,7 @@ def _to_the_end(verdict: Verdict) -> bool:
 
 
 def _asked(texts: Collection[str]) -> Asked:
-    """The same for all files: a name that is there twice is as sure as the less sure one."""
+    """The tests of all files; a name that two of them have counts as the less certain one."""
     found = [asked_in(text) for text in texts]
     perhaps = frozenset[str]().union(*(each.perhaps for each in found))
     return Asked(frozenset[str]().union(*(each.surely for each in found)) - perhaps, perhaps)

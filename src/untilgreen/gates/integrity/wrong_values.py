@@ -1,7 +1,7 @@
 """Original tests with wrong values in place of the ones they compare with: none of them may be equal.
 
 A product that computes its results differs from a wrong value. One that equals everything, reads the tests to
-return what they expect, or disarmed the assertion does not; the test then says so with `EQUAL`.
+return what they expect, or disarmed the assertion does not; the test then reports `EQUAL`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from untilgreen.regex import regex
 
 EQUAL = "untilgreen-equal"
 _FAR = 7919
-"""Added to numbers: so far away, no other result of a test is met by chance."""
+"""Added to numbers: far enough that no other result of a test is hit by chance."""
 _LITERAL = regex(
     r"(?P<sign>-?)(?P<number>\d{1,12})(?P<rest>\.\d{1,12})?|(?P<quote>[\"'])[^\"'\\\n$@{}]*(?P=quote)"
 )
@@ -36,7 +36,7 @@ Turning: TypeAlias = Callable[[str], str]
 
 
 class Edit(NamedTuple):
-    """What stands between two places from now on."""
+    """A replacement for the text between two places."""
 
     start: int
     end: int
@@ -44,7 +44,7 @@ class Edit(NamedTuple):
 
 
 def with_wrong_values(path: str, text: str) -> str:
-    """The text of a test file that is red where something equals a wrong value; empty without any."""
+    """The text of a test file, made to fail where something equals a wrong value; empty if it can't be."""
     turn = _LANGUAGES.get(posixpath.splitext(path)[1])
     return turn(text) if turn is not None else ""
 
@@ -96,7 +96,7 @@ def _is_plain(literal: ast.Constant) -> bool:
 
 
 def _expected_to_fail(lines: list[bytes], before: bytes, literal: ast.Constant, first: int) -> list[bytes]:
-    """The statement as it is, with another value, where only an equality is an error."""
+    """The statement with another value, wrapped so that only equality is an error."""
     lines, at = list(lines), literal.lineno - 1 - first
     wrong = repr(wrong_value(literal.value)).encode()
     lines[at] = lines[at][: literal.col_offset] + wrong + lines[at][literal.end_col_offset :]
@@ -179,7 +179,7 @@ def _calls(language: str, text: str) -> Iterator[_Call]:
 
 
 def _closed(text: str, opening: int) -> int | None:
-    """Where the parenthesis that opens there is closed; None if a text in between is not a plain one."""
+    """The place after the bracket that closes this one; None if it is never closed."""
     depth, quote, at = 0, "", opening
     while at < len(text):
         letter = text[at]
@@ -199,7 +199,7 @@ def _closed(text: str, opening: int) -> int | None:
 
 
 def _arguments(text: str, call: _Call) -> list[tuple[int, int]]:
-    """Where each argument stands."""
+    """The place of each argument."""
     places, begin, at = [], call.inside, call.inside
     while at < call.end - 1:
         if text[at] in "([{\"'`":
@@ -223,7 +223,7 @@ def _argument(text: str, call: _Call, index: int) -> tuple[int, int] | None:
 
 
 def _wrong_in(text: str, place: tuple[int, int] | None, far: int = _FAR) -> Edit | None:
-    """Another value in place of the one that stands there alone."""
+    """An edit to another value; None unless the place holds a plain value and nothing else."""
     if place is None:
         return None
     said = text[place[0] : place[1]]

@@ -44,7 +44,7 @@ class _Invocation(Struct, frozen=True):
 
     @property
     def first(self) -> tuple[str, ...]:
-        """Its first argument."""
+        """Its name and first argument, after the word NAME if there is one."""
         return self.said[:3] if self.words[:1] == ("NAME",) else self.said[:2]
 
 
@@ -92,7 +92,7 @@ def _put_back(text: str, extra: list[_Invocation], lost: list[_Invocation], orig
 
 
 def _about_tests(found: list[_Invocation], known: set[str] | None = None) -> list[_Invocation]:
-    """The commands about tests; with those that are `known`, what is about new ones is left out."""
+    """The commands about tests; if old ones are `known`, commands about new ones are left out."""
     own = _tests(found) | _targets(found)
     new = set() if known is None else own - known
     return [each for each in found if _is_about(each, own | (known or set())) and not _subjects(each) & new]

@@ -1,6 +1,6 @@
 """What gates read, derived from what is known before the first lap: commands, configuration and results.
 
-Names alone would miss a test that is called `checks.py`; a runner that names it does not.
+File names alone would miss a test called `checks.py`; the results of a runner don't.
 """
 
 from __future__ import annotations
@@ -152,9 +152,9 @@ def commands_of(options: object) -> list[str]:
 
 
 def _named_by(verdict: Verdict, files: frozenset[str], below: str) -> Iterator[tuple[str, str]]:
-    """Files that a test runner's own ids name, each behind its id.
+    """The ids of a test runner's findings, each with a file that it names.
 
-    Findings of linters and other checks are about the work.
+    Findings of linters and other checks are left out: they are about the work.
     """
     if not any(tool.total for tool in verdict.tools):
         return

@@ -49,9 +49,9 @@ _SETS = regex(
     r"--?(?:[\w-]*(?:config|rcfile|rc-file|nycrc|settings|setup|require|import|loader|plugin|env-?file|tsconfig|"
     r"project|preset|reporter|environment|rulesdir|ignore-path|baseline)[\w-]*|c|f|file)"
 )
-"""Options that name a file which says what a tool does, or which it loads."""
+"""Options that name a file that configures a tool, or that it loads."""
 _LONGEST = 20_000
-"""Characters; the lexer takes time squared for a long word, and real commands are shorter."""
+"""Characters; the lexer takes quadratic time for a long word, and real commands are shorter."""
 
 
 def files_run_by(command: str, cwd: str = "") -> set[str]:
@@ -78,7 +78,7 @@ def folders_of_programs(command: str, cwd: str = "") -> set[str]:
 
 
 def without_substitutions(command: str) -> str:
-    """The command without what it runs only for the output, which may be the work."""
+    """The command without its substitutions: a program that runs only for its output may be the work."""
     before = ""
     while command != before:
         before, command = command, _SUBSTITUTED.sub("", _ARITHMETIC.sub("0", command))
@@ -156,7 +156,7 @@ def _named(words: list[str]) -> Iterator[str]:
 
 
 def _set_by(words: list[str]) -> Iterator[str]:
-    """Files that options name, for any program, also among the options that a variable holds."""
+    """Files that options of any program name, including options that a variable holds."""
     for before, word in pairwise(words):
         option, equals, value = word.partition("=")
         after_option = not word.startswith("-") and _SETS.fullmatch(before)
@@ -178,7 +178,7 @@ def _read_by(name: str, rest: Sequence[str]) -> Iterator[str]:
 
 
 def _run_by_shell(rest: list[str]) -> Iterator[str]:
-    """A script, or a shell command; `-euo pipefail` takes a word, and so does `-c` among other flags."""
+    """The script or command that a shell gets; `-euo pipefail` takes a word, and so does `-c` in `-ec`."""
     place = 0
     while place < len(rest):
         word = rest[place]
@@ -221,7 +221,7 @@ def _interpreted(rest: list[str]) -> Iterator[str]:
 
 
 def _arguments(rest: list[str]) -> Iterator[str]:
-    """Tests and directories of tests, and plugins that are named."""
+    """The named tests, directories of tests, and plugins."""
     for before, word in pairwise(["", *rest]):
         if word != "-p" and (before == "-p" or word.startswith("-p")):
             module = word.removeprefix("-p").removeprefix("no:").replace(".", "/")

@@ -1,4 +1,4 @@
-"""What a file that a gate runs leads to: other scripts, a Makefile's rules, commands of package.json."""
+"""What a gate's own files run in turn: other scripts, a Makefile's rules, commands of package.json."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _USE = regex(r"\$[({](\w+)[)}]")
 _IMPORT = regex(r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([\w., \t]+))", re.MULTILINE)
 _REQUIRE = regex(r"""(?:require\(|from|import)[ \t]*\(?["'](\.{1,2}/[^"']+)["']""")
 _PLACE = regex(r"""\$(?:\w+|\{[^{}]*\}|\((?:[^()]|\([^()]*\))*\))(?=["']?/)""")
-"""A directory that only the shell knows, as in `$HERE/lint.sh`: the script's own, or the one gates run in."""
+"""A directory known only to the shell, as in `$HERE/lint.sh`: the script's own, or the one gates run in."""
 _OPTIONAL = regex(r"^[-s]include[ \t]+([^\n#]+)", re.MULTILINE)
 _RULE = regex(r"^([\w./-]+(?:[ \t]+[\w./-]+){0,20})[ \t]*:(?!=)[^\n=]*(?:\n\t|;)", re.MULTILINE)
 _SOURCED = regex(
@@ -46,7 +46,7 @@ def files_named_in(path: str, text: str, below: str) -> set[str]:
 
 
 def files_read_if_there(path: str, text: str, below: str) -> set[str]:
-    """Paths that this file reads or makes only where they are missing or there: each may come into being."""
+    """Paths that this file reads if they exist or makes if they don't: a run could create any of them."""
     folder, name = posixpath.split(path)
     if name in _MAKEFILES or name.endswith(".mk"):
         found = [each for names in _OPTIONAL.findall(text) for each in names.split()]
@@ -62,7 +62,7 @@ def files_read_if_there(path: str, text: str, below: str) -> set[str]:
 def _of_shell(text: str, folder: str, below: str) -> set[str]:
     """Everything that a script runs, except the work whose output it compares.
 
-    Lines count one by one as well: an apostrophe in a comment would hide those up to the next one.
+    Each line is also read by itself: an apostrophe in a comment would hide everything up to the next one.
     """
     text = _PLACE.sub(".", text)
     substituted = {path for place in (below, folder) for path in files_run_by(text, place)}
@@ -73,13 +73,13 @@ def _of_shell(text: str, folder: str, below: str) -> set[str]:
 
 
 def _is_own(path: str, folder: str, below: str) -> bool:
-    """Whether a script that runs for its output is a part of the check, rather than the work."""
+    """Whether a script that runs for its output is part of the check rather than of the work."""
     beside = folder != below and path.startswith(f"{folder}/")
     return beside or _OF_A_CHECK.search(posixpath.basename(path)) is not None
 
 
 def _of_makefile(text: str, folder: str) -> set[str]:
-    """Recipes, without their prefix characters, and included makefiles."""
+    """Files that recipes run, prefix characters such as `@` aside, and included makefiles."""
     known = {name: value.strip() for name, value in _VARIABLE.findall(text)} | {"MAKE": "make"}
     found = {
         posixpath.normpath(posixpath.join(folder, name))

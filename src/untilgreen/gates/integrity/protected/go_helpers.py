@@ -1,4 +1,4 @@
-"""Go packages that only tests import: they decide what a test asserts, and no name tells them apart."""
+"""Go packages that only tests import: they decide what a test asserts, and no name gives them away."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from untilgreen.regex import regex
 
 IMPORTS = r'^[[:space:]]*(import[[:space:]]+)?([A-Za-z_.][A-Za-z0-9_]*[[:space:]]+)?"[^"[:space:]]+"'
-"""What git looks for: lines that import something, or hold a text alone, which names no package then."""
+"""What `git grep` looks for: imports, and lines with only a string, which need not name a package."""
 _MODULE = regex(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
 _PATH = regex(r"\"([^\"\s]{1,300})\"")
 

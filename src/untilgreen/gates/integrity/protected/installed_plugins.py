@@ -18,7 +18,7 @@ _RUN = regex(r"(?:^|\s)-m[ \t]*([A-Za-z_]\w*)")
 _IMPORT = regex(r"^[ \t]*(?:from|import)[ \t]+([A-Za-z_][^#\n]*)")
 _TOP_LEVEL = regex(r"(?:^|,)[ \t]*([A-Za-z_]\w*)")
 IMPORTS = r"^[[:space:]]*(from|import)[[:space:]]+[A-Za-z_]"
-"""What git looks for in files of Python."""
+"""What `git grep` looks for in Python files."""
 _MODULES = (".py", ".so")
 _USUAL = ("python", "python3", "pytest", "tox", "nox")
 
@@ -37,7 +37,7 @@ def modules_of_plugins(commands: Iterable[str]) -> frozenset[str]:
 
 
 def installed_among(commands: Iterable[str], top: str, names: Collection[str]) -> frozenset[str]:
-    """Those of the modules that are installed, in the same environments or in that of the tree itself."""
+    """The modules among `names` that are installed in the same environments or in the tree's own."""
     if not names:
         return frozenset()
     folders = dict.fromkeys([*_libraries(commands), *Path(top).glob(".?*/lib/python3*/site-packages")])
@@ -61,7 +61,7 @@ def modules_imported(lines: Iterable[str]) -> frozenset[str]:
 
 
 def module_of(path: str) -> str:
-    """The module that a file makes importable, if an import begins in the directory around it."""
+    """The name under which a file can be imported from the directory around it."""
     folder, name = os.path.split(path)
     return os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py")  # noqa: PTH119 - a path of git
 

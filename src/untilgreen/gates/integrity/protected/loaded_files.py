@@ -1,4 +1,4 @@
-"""The files that a tool's configuration has loaded into every test run: plugins, setup files, reporters."""
+"""The files that a tool's configuration loads into every test run: plugins, setup files, reporters."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def files_loaded_by(path: str, text: str, files: Iterable[str]) -> set[str]:
 
 
 def patterns_of_tests(path: str, text: str) -> Iterator[str]:
-    """Patterns of the files that this piece of configuration takes for tests."""
+    """Patterns of the files that this piece of configuration declares as tests."""
     for value in ("".join(groups) for groups in _TESTED.findall(text)):
         for word in _WORD.findall(value):
             for glob in _spelled_out(word.replace("<rootDir>/", "")):

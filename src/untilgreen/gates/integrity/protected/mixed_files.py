@@ -44,7 +44,7 @@ _OF_PYPROJECT: tuple[Key, ...] = (
     *(("project", "entry-points", "pytest11"), ("tool", "poetry", "plugins", "pytest11")),
     *(("tool", "hatch", "envs"), ("tool", "pdm", "scripts")),
 )
-"""What runs or is loaded into tests, among what is packaged."""
+"""Keys about packaging that nevertheless run something, or load it into tests."""
 _OF_GO = regex(r"^(replace|exclude|godebug)[ \t]*(?:\(([^)]*)\)|([^\n(]+))[ \t]*\n?", re.MULTILINE)
 
 
@@ -54,7 +54,7 @@ class Kind(NamedTuple):
     read: Callable[[str], Table]
     write: Callable[[Table], str]
     owned: Callable[[Table], dict[Key, Any]]
-    """What belongs to tools, by where it is."""
+    """The parts that belong to tools, by key."""
 
 
 class Swap(NamedTuple):
@@ -73,7 +73,7 @@ def is_mixed(path: str) -> bool:
 
 
 def swap(path: str, original: bytes | None, current: bytes | None) -> Swap | None:
-    """What has to be put back; None if nothing of the tools' changed."""
+    """What has to be put back; None if no part that belongs to tools changed."""
     kind = KINDS[posixpath.basename(path)]
     old, new = _read(kind, original), _read(kind, current)
     if old is None or new is None or current is None:
@@ -143,7 +143,7 @@ def _package(table: Table) -> dict[Key, Any]:
 
 
 def _conditions(value: Any, place: Key) -> dict[Key, Any]:
-    """What a package gives to tests in place of its other code."""
+    """The code that a package exports to tests in place of its other code."""
     owned: dict[Key, Any] = {}
     for name, inner in value.items() if isinstance(value, dict) else ():
         owned |= {(*place, name): inner} if name in _FOR_TESTS else _conditions(inner, (*place, name))
@@ -163,7 +163,7 @@ def _go(table: Table) -> dict[Key, Any]:
 
 
 def _read_go(text: str) -> Table:
-    """The directives that choose other code than a module names, each with its lines; and the rest."""
+    """The directives that change which code is built, each with its lines; and the rest."""
     table: Table = {"rest": _OF_GO.sub("", text)}
     for name, several, one in _OF_GO.findall(text):
         lines = [line.partition("//")[0].strip() for line in (several or one).splitlines()]

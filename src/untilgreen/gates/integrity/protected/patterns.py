@@ -103,11 +103,11 @@ USER_SETTINGS = (
     *(".gradle/gradle.properties", ".gradle/init.gradle*", ".gradle/init.d/*", ".m2/settings.xml"),
     *(".local/lib/python*/site-packages/*.pth", ".local/lib/python*/site-packages/usercustomize.py"),
 )
-"""Below the user's own directory: what changes how tools run tests in every workspace."""
+"""Files below the home directory that change how tools run tests in every workspace."""
 CACHES = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".eslintcache", ".git"}
 )
-"""Ignored files that a copy leaves out: caches describe another place."""
+"""Ignored files that a copy leaves out: caches describe another directory."""
 
 INTERPRETERS = (
     r"(?:sh|bash|dash|ksh|zsh|fish|source|\.|python[\d.]*|pypy[\d.]*|node|deno|bun|tsx|ts-node|ruby|perl|php|lua|"
@@ -121,4 +121,4 @@ RUN_BY = {
     "task": ("Taskfile.yml", "Taskfile.yaml"),
     "rake": ("Rakefile",),
 }
-"""Tools that read a file which no command names."""
+"""Tools that read a file by default, and the names that it may have."""

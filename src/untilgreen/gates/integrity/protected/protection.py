@@ -30,7 +30,7 @@ class Protection(Struct, frozen=True, kw_only=True):
     """Patterns of the spec, in addition to those that always apply."""
     allow: Collection[str] = ()
     allowed: Collection[str] = ()
-    """Paths that a person named."""
+    """Paths that a person allowed to change."""
     editable: Collection[str] = ()
     """Patterns of the only files that an agent may change, if the spec has any."""
     scripts: Collection[str] = field(default_factory=frozenset)
@@ -39,7 +39,7 @@ class Protection(Struct, frozen=True, kw_only=True):
     files: Collection[str] = frozenset()
     """The files of the untouched tree."""
     plugins: Collection[str] = frozenset()
-    """Modules that are installed, and that a test runner, a command or a test loads."""
+    """Installed modules that a test runner, a command or a test loads."""
     programs: Collection[str] = frozenset()
     """Directories of the tree in which a check looks for programs."""
     top: str = ""
@@ -77,7 +77,7 @@ class Protection(Struct, frozen=True, kw_only=True):
         return (path, path.removeprefix(below)) if below and path.startswith(below) else (path,)
 
     def _shadows(self, path: str) -> bool:
-        """A new file that is found in place of another: a module, a stub, a package of node, a program."""
+        """Whether a new file would be found in place of another: a module, stub, node package or program."""
         folder, name = posixpath.split(path)
         if name.endswith(".pyi"):
             return path[:-1] in self.files
@@ -90,7 +90,7 @@ class Protection(Struct, frozen=True, kw_only=True):
         module = name.removesuffix(".py")
         if not path.endswith(".py") or not (_is_taken(module) or module in self.plugins):
             return False
-        # A directory with an `__init__.py` is a package, where names are its own.
+        # A directory with an `__init__.py` is a package, whose modules shadow nothing.
         return f"{folder}/__init__.py" not in self.files or folder == ""
 
     def _shadows_package(self, path: str) -> bool:
@@ -132,7 +132,7 @@ def matches(path: str, pattern: str) -> bool:
 
 
 class _AnyOf:
-    """The same as `matches` for many patterns at once: a large tree has very many files, in few folders."""
+    """Like `matches`, for many patterns at once: a large tree has very many files, in few folders."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self._patterns = tuple(patterns)

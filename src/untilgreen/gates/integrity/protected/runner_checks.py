@@ -1,7 +1,7 @@
-"""Product code that checks whether it is being tested, and could answer rightly only then.
+"""Product code that checks whether it is being tested, and could give right answers only then.
 
-In the copy that gates run in again, what a new line compares with is replaced by a word that fits nothing:
-code that is right by itself stays green, and code that is right only in a test does not.
+In the copy that gates run in again, the text that a new line compares with is replaced by one that never
+matches: code that is right in itself stays green, and code that is right only in a test does not.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _RUNNER = regex(
     r"py\.?test|unittest|\bnose|jest|vitest|mocha|jasmine|rspec|phpunit|minitest|conftest|\btest\.v\b|HARNESS_|"
     r"(?:\\?\.|_|-)(?:test|spec|t)\b|\b__tests__\b|\btest_\w"
 )
-"""What a module, a program or a file of tests is called."""
+"""Names of test modules, test programs and test files."""
 _INSPECTS = regex(
     r"\bmodules\b|_getframe|currentframe|inspect\.|\bf_back\b|co_filename|\bextract_stack|\.stack\b|get_objects|"
     r"captureStackTrace|require\.(?:main|cache)|module\.(?:parent|constructor)|runtime\.Caller|find_spec|\bcaller\b"
 )
-"""Ways to find out who calls, for which the name of a test may be on another line."""
+"""Ways to find out who the caller is; the name of a test may then be on another line."""
 _STARTED = regex(
     r"argv|execArgv|os\.Args|flag\.Lookup|current_exe|env::args|program_invocation|/proc/|\$0\b|__progname|"
     r"thread::current"
 )
-"""Ways to find out how the process was started; with the name of a runner on the same line."""
+"""Ways to find out how the process was started; they count if the same line names a runner."""
 _READS_VARIABLES = regex(r"env", re.I)
 """os.environ, getenv, process.env, env::var, ENV: without it, "CI" may be a country."""
 _MODES = regex(r"\b(?:NODE|APP|RAILS|RACK|MIX|FLASK|DJANGO)_ENV\b|import\.meta\.env")
@@ -50,7 +50,7 @@ _SPELLINGS = (
     (regex(r"\btesting\.Testing\(\)"), "(testing.Testing() && false)"),
     (regex(r"\bcfg!\(test\)"), "cfg!(any())"),
 )
-"""What is no text in quotes, by language."""
+"""Checks that need no text in quotes, and what replaces them."""
 _IN_SHELL = regex(rf"(\$\{{?){_VARIABLES}\b")
 _FOR_TESTS, _FOR_OTHERS = regex(r"#\[cfg\(test\)\]"), regex(r"\bcfg\(not\(test\)\)")
 _MODULE = regex(r"\bmod\s{1,4}\w+")
@@ -68,7 +68,7 @@ def may_check(path: str) -> bool:
 def swap_runner_checks(
     path: str, names: Collection[str], original: bytes | None, current: bytes | None
 ) -> Swap | None:
-    """The file as it is now, blind to test runners and to the tests of these names; None if it was before."""
+    """The file as it is now, blind to test runners and to tests of these names; None if it already is."""
     if current is None:
         return None
     before = set((original or b"").decode(errors="surrogateescape").splitlines())
@@ -111,7 +111,7 @@ def _blinded(line: str, names: Collection[str], *, looks: bool, reads: bool, she
 
 
 def _one_way(line: str, following: str) -> str:
-    """Rust with one form for tests and another for others: as for others, except for a module of tests."""
+    """A line of Rust that differs under `cfg(test)`, as it is elsewhere; modules of tests stay."""
     if not _MODULE.search(line) and not _MODULE.match(following.strip()):
         line = _FOR_TESTS.sub("#[cfg(any())]", line)
     return _FOR_OTHERS.sub("cfg(all())", line)

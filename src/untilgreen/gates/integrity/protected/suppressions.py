@@ -1,6 +1,6 @@
-"""Comments in product files that tell a linter, a type checker or a coverage tool to look away.
+"""Comments in product files that suppress findings of a linter, a type checker or a coverage tool.
 
-New ones are taken out of the copy that gates run in again: a gate that is green only with them is not green.
+New ones are removed from the copy that gates run in again: a gate that is green only with them is not green.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def may_suppress(path: str) -> bool:
 
 
 def swap_suppressions(path: str, original: bytes | None, current: bytes | None) -> Swap | None:
-    """The file as it is now without the comments that are new; None where there are none."""
+    """The file as it is now without such comments that are new; None if there are none."""
     if current is None:
         return None
     before = set((original or b"").decode(errors="surrogateescape").splitlines())

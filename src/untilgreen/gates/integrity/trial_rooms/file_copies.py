@@ -1,4 +1,4 @@
-"""Copies of files that snapshots don't contain, as shared blocks if possible, up to a size."""
+"""Copies files that snapshots don't contain, sharing blocks if possible, up to a total size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 LARGEST = 2_000_000_000
-"""Bytes that are copied into one room; files that share their blocks cost nothing."""
+"""How many bytes are copied into one room; files that share their blocks cost nothing."""
 _CLONE = 0x40049409
 """The request of Linux that lets two files share their blocks until one is written."""
 
@@ -41,7 +41,7 @@ def _sizes(place: Path) -> Iterator[int]:
 
 
 def _can_share(room: Path, top: Path) -> bool:
-    """Tested with real files, next to the room."""
+    """Whether files in the room can share blocks with the workspace; tested with files next to the room."""
     if room.stat().st_dev != top.stat().st_dev:
         return False
     with TemporaryDirectory(dir=room.parent) as folder:

@@ -1,4 +1,4 @@
-"""Files that configure a tool and that a gate made while it ran: the next command of the gate reads them."""
+"""Files that a gate made while it ran and that configure a tool: its next command would read them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _NUMBERS = regex(r"\d+(?:\.\d+)*")
 _INSTALLED = ("site-packages/", "dist-packages/", "-info/")
 _OF_PYTHON = ("sitecustomize.py", "usercustomize.py")
 _LEFT_OUT = CACHES | {"node_modules"}
-"""What an installation puts there is its own."""
+"""Directories that are not searched: files in them are an installation's own."""
 
 
 def files_in(room: Path) -> frozenset[str]:
-    """All files of a room, without caches and packages of node."""
+    """All files of a room, without caches and node packages."""
     return frozenset(_files(room, ""))
 
 
 def settings_among(room: Path, paths: Collection[str]) -> list[str]:
-    """Those that configure a tool, or are loaded by one."""
+    """The paths that configure a tool, or are loaded by one."""
     return [path for path in sorted(paths) if is_configuration(path) and _counts(room / path, path)]
 
 
@@ -40,13 +40,13 @@ def _files(room: Path, folder: str) -> Iterator[str]:
     for entry in entries:
         path = f"{folder}{entry.name}"
         if entry.is_file(follow_symlinks=False) or entry.is_symlink():
-            yield path  # a device hides a file of the workspace, as overlays do it
+            yield path  # but no device: overlays use those to hide files of the workspace
         elif entry.is_dir(follow_symlinks=False) and entry.name not in _LEFT_OUT:
             yield from _files(room, f"{path}/")
 
 
 def _counts(place: Path, path: str) -> bool:
-    """Of what is installed, only what Python or pytest loads by itself."""
+    """Whether it counts: of installed files, only those that Python or pytest loads by itself."""
     try:
         if not any(each in path.lower() for each in _INSTALLED) or place.name in _OF_PYTHON:
             return True

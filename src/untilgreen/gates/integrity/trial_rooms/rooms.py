@@ -94,7 +94,7 @@ class Contents(Struct, frozen=True, kw_only=True):
     paths: Collection[str] = ()
     overlays: Mapping[str, bytes] = field(default_factory=dict)
     hidden: Collection[str] = ()
-    """Unkept files that are left out."""
+    """Files in no snapshot that are left out."""
     unkept_as_is: bool = False
     """Whether all files that snapshots don't contain are shown as they are now."""
 
@@ -149,7 +149,7 @@ class Rooms(Struct, frozen=True, kw_only=True):
         await to_thread.run_sync(_put_parts, into, contents.overlays)
         if at_home:
             view = await to_thread.run_sync(_view, room, found)
-            if view.hidden:  # once: what a gate makes there is for the next gate to find
+            if view.hidden:  # only once: the next gate may find what a gate makes there
                 await run(("true",), cwd=into, view=view, fence=False)
             return replace(room, view=replace(view, hidden=()))
         return replace(room, too_large=await to_thread.run_sync(_copies, room, found))
@@ -184,7 +184,7 @@ def _view(room: Room, found: Compared) -> RoomView:
 
 
 def _covered(room: Room, folder: str, shown: Collection[str], around: Collection[str]) -> Iterator[str]:
-    """What has to be hidden of the workspace; the room's own directories show nothing of it."""
+    """Paths of the workspace that have to be hidden; the room's own directories hide what is below them."""
     for entry in os.scandir(room.top / folder):
         path, is_folder = f"{folder}{entry.name}", entry.is_dir(follow_symlinks=False)
         own = room.path / path
@@ -209,7 +209,7 @@ def _folders(path: str) -> Iterator[str]:
 
 
 def _is_mounted(top: Path, path: str) -> bool:
-    """A volume of a container, for example, which an overlay of the workspace does not show."""
+    """Whether a file system is mounted there, such as a volume, which an overlay does not show."""
     place = top / path
     try:
         return place.is_dir() and place.lstat().st_dev != top.lstat().st_dev
@@ -218,7 +218,7 @@ def _is_mounted(top: Path, path: str) -> bool:
 
 
 def _copies(room: Room, found: Compared) -> tuple[str, ...]:
-    """Copies of what no snapshot holds; what would be too much is named."""
+    """Copy the files that snapshots don't contain; returns those that were too large to copy."""
     copier = Copier(room.top, room.path, frozenset(found.hidden))
     for path in found.shown:
         if not path.startswith("/") and _has_place(room.path, path):
@@ -246,13 +246,13 @@ def _lies_apart(path: Path, top: Path) -> bool:
 
 
 def _make_empty(into: Path) -> None:
-    """Remove what a killed driver left there."""
+    """Make a directory, after removing what a killed driver left around it."""
     _remove(into.parent)
     into.mkdir(parents=True, mode=0o700)
 
 
 def _put_parts(room: Path, parts: Mapping[str, bytes]) -> None:
-    """Replace what is there: an agent's link would lead out of the room."""
+    """Write these files in place of what is there: an agent's link would lead out of the room."""
     for name, content in parts.items():
         (room / name).unlink(missing_ok=True)
         (room / name).parent.mkdir(parents=True, exist_ok=True)
@@ -260,7 +260,7 @@ def _put_parts(room: Path, parts: Mapping[str, bytes]) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Even what is read-only: tests of permissions leave such files, and so do overlays."""
+    """Remove even what is read-only: tests of permissions leave such files, and so do overlays."""
     shutil.rmtree(path, ignore_errors=True)
     if not path.exists():
         return

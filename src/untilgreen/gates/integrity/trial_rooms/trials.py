@@ -44,7 +44,7 @@ LEFT_OUT = "left-out"
 _MOST_NAMES = 10
 _MOST_LINKS = 40
 _RUNS = 16
-"""The clean room, the originals alone and with new tests, what confirms a red one, and the canaries."""
+"""For the clean room, the originals alone and with new tests, reruns to confirm a red one, and canaries."""
 
 
 def repeatable(gates: Sequence[GateSpec]) -> tuple[GateSpec, ...]:
@@ -54,7 +54,7 @@ def repeatable(gates: Sequence[GateSpec]) -> tuple[GateSpec, ...]:
 
 
 def seconds(gates: Sequence[GateSpec]) -> float | None:
-    """The most time that all gates may take."""
+    """The most time that all of this may take; None if a gate has no time limit."""
     total = _SLACK_SECONDS
     for gate in repeatable(gates):
         if gate.timeout is None:
@@ -71,9 +71,9 @@ class Trial(Struct, frozen=True, kw_only=True):
     contents: Contents
     setup: Sequence[str] = ()
     files: frozenset[str] = frozenset()
-    """Those of the watched files that the room had."""
+    """The watched files that the room had."""
     rewritten: tuple[str, ...] = ()
-    """Those that were no longer the same when the gates were done."""
+    """Those of them that were not the same any more when the gates were done."""
     made: tuple[str, ...] = ()
     """New files that configure a tool."""
     leaving: tuple[str, ...] = ()
@@ -120,10 +120,10 @@ class Trials(Struct, frozen=True, kw_only=True):
     ) -> Trial:
         """Make a room, run the gates there, and record their verdicts.
 
-        `watched` files should stay the same, and new ones that configure a tool are noted, even if none is
-        watched; `only` these gates run, after the commands of `setup`; of `links`, those that lead out of the
-        tree are reported; what is written to `emptied` files is lost. With the `same_tests` as before the
-        first lap, none may be skipped that ran then.
+        `watched` files should stay the same; unless it is None, new files that configure a tool are noted
+        too. `only` names the gates to run, after the commands of `setup`. Of `links`, those that lead out of
+        the tree are reported. Whatever is written to `emptied` files is lost. With `same_tests`, no test may
+        be skipped that ran before the first lap.
         """
         specs = [spec for spec in self.specs if only is None or spec.name in only]
         async with self.rooms.open("room", contents) as room:
@@ -160,7 +160,7 @@ class Trials(Struct, frozen=True, kw_only=True):
     async def newly_rewritten(self, trial: Trial, original: str) -> list[str]:
         """Protected files that gates changed or made in a trial, and not on the untouched tree.
 
-        What is made does no harm if the gates are green without its content.
+        A file that was made does no harm if the gates are green without its content.
         """
         suspects = [path for path in (*trial.rewritten, *trial.made) if not self.lets_through(path)]
         if not suspects:
@@ -179,7 +179,7 @@ class Trials(Struct, frozen=True, kw_only=True):
         return new if again.red or again.rewritten or set(again.made) & set(made) else []
 
     async def _set_up(self, room: Room, commands: Sequence[str]) -> Verdict | None:
-        """Install what the tree asks for; None if that worked."""
+        """Run the commands that install what the tree needs; None if they worked."""
         place = _place(room, self.below, self.context)
         for command in commands:
             ran = await run(
@@ -201,7 +201,7 @@ class Trials(Struct, frozen=True, kw_only=True):
 async def rerun(
     gates: Sequence[GateSpec], make: Make, room: Room, below: str, context: CheckContext
 ) -> Verdicts:
-    """All of them, one after another: an early red gate must not hide a later one."""
+    """Run all gates, one after another: an early red gate must not hide a later one."""
     found: Verdicts = {}
     place = _place(room, below, context)
     known = remembered({}, context.baseline)
@@ -246,7 +246,7 @@ async def _checked(gate: Gate, spec: GateSpec, context: CheckContext) -> Verdict
 
 
 def write_down(output: Path | None, title: str, verdicts: Verdicts) -> None:
-    """The verdicts in a room, written to a file for people."""
+    """Append the verdicts in a room to a file for people."""
     if output is None:
         return
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -256,7 +256,7 @@ def write_down(output: Path | None, title: str, verdicts: Verdicts) -> None:
 
 
 def _leaving(room: Room, paths: Collection[str]) -> tuple[str, ...]:
-    """Those of the paths that are links to a place outside the tree."""
+    """The paths that are links to a place outside the tree."""
     return tuple(path for path in paths if (room.path / path).is_symlink() and _leads_out(room, path))
 
 
@@ -274,7 +274,7 @@ def _leads_out(room: Room, path: str) -> bool:
 
 
 def _marks(room: Path, paths: Collection[str]) -> Mapping[str, bytes]:
-    """The content of the watched files; a gate may touch one without changing it."""
+    """A mark of each watched file's content, since a gate may touch one without changing it."""
     found = {}
     for path in paths:
         with suppress(OSError):
@@ -284,11 +284,11 @@ def _marks(room: Path, paths: Collection[str]) -> Mapping[str, bytes]:
 
 
 def _empty(room: Path, paths: Collection[str]) -> None:
-    """Links to where everything written is lost, so that the program that writes them goes on."""
+    """Link these paths to the null device, so that the program that writes to them carries on."""
     for path in paths:
         with suppress(OSError):
             (room / path).parent.mkdir(parents=True, exist_ok=True)
-            (room / path).unlink(missing_ok=True)  # a device that hides a file of the workspace
+            (room / path).unlink(missing_ok=True)  # an overlay's device that hides a file of the workspace
             (room / path).symlink_to(os.devnull)
 
 

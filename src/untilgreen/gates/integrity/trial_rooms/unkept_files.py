@@ -48,7 +48,7 @@ def remember(top: Path, paths: Iterable[str], into: Path) -> None:
 
 
 def recall(kept: Path | None) -> Marks | None:
-    """What was remembered; None if nothing was."""
+    """What was recorded; None if nothing was."""
     if kept is None:
         return None
     try:
@@ -112,7 +112,7 @@ def _worth_it(paths: Iterable[str], keep: Collection[str] = ()) -> Iterator[str]
 
 
 def is_cache(path: str, keep: Collection[str] = ()) -> bool:
-    """Caches describe another place, so no room shows them."""
+    """Whether it is a cache: these describe another directory, so no room shows them."""
     cached = CACHES & set(path.rstrip("/").split("/")) and not path.startswith("/")
     return bool(cached or path.endswith((".pyc", ".pyo"))) and not _is_kept(path, keep)
 
