@@ -1,4 +1,4 @@
-"""A shell command as a gate: its report or output names the findings, and both decide with the exit code."""
+"""A shell command as a gate: findings come from its report or output, which decides with the exit code."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ DISK_LIMIT = "disk-limit"
 REPORT = "report"
 ALL_SKIPPED = "all-skipped"
 SHORT_OUTPUT = 1_000
-"""Characters that are read sooner than a thread is found to read them."""
+"""Up to this many characters, output is judged faster here than in a thread."""
 BARE = ("ended by ", SILENT)
-"""The prefix of ids when only the exit status is known."""
+"""Prefixes of a finding's id when only the exit status is known."""
 
 _NO_PROGRAM = {126: ("permission denied", "Make it executable"), 127: ("command not found", "Install it")}
-"""By the shell's exit code for a program that it could not start."""
+"""Fault and fix, by the shell's exit code for a program that it could not start."""
 _NOTHING_COLLECTED = 5
 _SIGNALED = 128
 _MISSING_PROGRAM = regex(r"([^\s:]{1,300}): (?:command )?(?:not found|[Pp]ermission denied)$")
@@ -68,7 +68,7 @@ class CommandGate:
     believe: Literal["output", "exit-code"] = "output"
     """What decides: "output" also fails on recognized failures with exit code 0, "exit-code" ignores them."""
     allow_skipped: bool = False
-    """Whether the gate may be green where every test was skipped."""
+    """Whether the gate may be green if every test was skipped."""
 
     def __post_init__(self) -> None:
         if not self.run.strip() or "\0" in self.run:
@@ -115,7 +115,7 @@ class CommandGate:
         )
 
     def _judge(self, ran: Ran, report: Report | None, since: int, root: Path) -> Verdict:
-        """The verdict on a command that has ended; reads a report, and may take long for a long output."""
+        """The verdict on a command that has ended; reads the report, and may take long for long output."""
         text = plain(ran.stdout)
         told = relative_to(root)(text)
         reported, trouble = _reported(report, since)
@@ -155,7 +155,7 @@ class CommandGate:
         return f"exit code 0, but {what} ({bad.tool})"
 
     def _all_skipped(self, results: Sequence[ToolResult | None]) -> Finding | None:
-        """Tests that never ran prove nothing."""
+        """The finding if every test was skipped, since tests that never ran prove nothing."""
         counted = [result for result in results if result is not None and result.total]
         if self.allow_skipped or self.expect != 0 or not counted or any(each.countable for each in counted):
             return None

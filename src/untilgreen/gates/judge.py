@@ -43,7 +43,7 @@ class JudgeGate:
     )
 
     def __post_init__(self) -> None:
-        """Wiring puts the agent in place of its name."""
+        """Refuse anything but an agent, which wiring puts in place of its name."""
         if not isinstance(self.agent, Agent):
             raise ConfigError('A judge needs an agent. Name it: agent = "claude", or "cmd:./review.sh".')
 
