@@ -74,7 +74,7 @@ def _hook(words: list[str]) -> None:
 
 
 def _concerns_us(words: list[str], data: bytes) -> bool:
-    """Whether the payload may name a session that has a run, or be a command of ours."""
+    """Whether the payload may name a session that has a run, or be one of our commands."""
     if words[0] == "prompt" and (b"ralph" in data or b"untilgreen" in data):
         return True
     chosen = [word for word in words if word.startswith("--state-dir")]

@@ -92,7 +92,7 @@ class RoomView(Struct, frozen=True, kw_only=True):
     overlays: tuple[Overlay, ...] = ()
     """The first is the room's own."""
     hidden: tuple[Path, ...] = ()
-    """Paths that are taken out of the overlays as a command starts."""
+    """Paths that are removed from the overlays when a command starts."""
 
     def seen(self, path: Path) -> Path:
         """A path of the room as commands name it."""
@@ -115,7 +115,7 @@ class TurnContext(Struct, frozen=True, kw_only=True):
     tree: Path | None = None
     """Where the processes of the turn are noted, so that a later driver can kill them."""
     sandbox: Sandbox | None = None
-    """The sandbox that everything of the turn is started in."""
+    """The sandbox that everything in the turn runs in."""
 
 
 async def _nothing() -> str:
@@ -145,7 +145,7 @@ class CheckContext(Struct, frozen=True, kw_only=True):
     """Where the processes of the gate are noted, so that a later driver can kill them."""
     env: Mapping[str, str] = field(default_factory=dict)
     sandbox: Sandbox | None = None
-    """The sandbox that everything of the gate is started in."""
+    """The sandbox that everything in the gate runs in."""
     view: RoomView | None = None
     """How commands of the gate see `root`, if it is a room in place of the workspace."""
     baseline: Mapping[str, Verdict] = field(default_factory=dict)
@@ -350,7 +350,7 @@ class Record(Protocol):
         """Why a command was refused, or empty if it was accepted; None if nobody answered in time."""
 
     async def wake(self) -> None:
-        """Make sure that commands in the inbox are handled even if nobody drives the run."""
+        """Make sure that commands in the inbox are handled even if the run has no driver."""
 
     async def wait_for_news(self, seconds: float) -> None:
         """Return when something may have happened to the run, or after this many seconds."""
@@ -379,7 +379,7 @@ class Records(Protocol):
     """All runs of one state directory, or of one fleet."""
 
     async def begin(self, plan: Plan, at: float, *, code: Mapping[str, Path], prepare: Prepare) -> Record:
-        """Create a run that nobody drives yet: its first event, and its own copies of code.
+        """Create a run that has no driver yet: its first event, and its own copies of code.
 
         If `prepare` raises, nothing is left behind.
         """

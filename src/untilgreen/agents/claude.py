@@ -56,7 +56,7 @@ ABOUT = About(
     ),
     variables=("ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "MCP_*", "BASH_*", "API_TIMEOUT_MS"),
 )
-# The default is ten, even with a wrong key; a longer wait becomes a pause of ours.
+# The default is ten, even with a wrong key; for a longer wait we pause the run.
 _ENV = {"CLAUDE_CODE_MAX_RETRIES": "3", "DISABLE_AUTOUPDATER": "1"}
 _EDITS = ("Write", "Edit", "MultiEdit", "NotebookEdit", "write_file", "edit", "notebook_edit")
 _NOBODY = "<synthetic>"

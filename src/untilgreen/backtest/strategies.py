@@ -55,7 +55,7 @@ class Replayed(Struct, frozen=True, kw_only=True):
     """None if it can't be known."""
     why: str
     laps: int = 0
-    """Laps that would have been saved; the same for the rest."""
+    """Laps that would have been saved; the three fields below are savings, too."""
     cost: float = 0.0
     seconds: float = 0.0
     tokens: int = 0

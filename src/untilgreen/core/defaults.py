@@ -45,7 +45,7 @@ def promise_of(strategy: object, text: str | None) -> Promise | None:
 
 
 def with_claim(gates: Sequence[GateSpec], promise: Promise | None) -> tuple[GateSpec, ...]:
-    """Add the promise as one more required gate, in a stage after all gates that look at the work."""
+    """Add the promise as one more required gate, in a stage after all gates that judge the work."""
     if promise is None:
         if not any(gate.required for gate in gates):
             what = "No gate is required, and there is" if gates else "There is no gate and"

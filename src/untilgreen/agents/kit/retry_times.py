@@ -74,7 +74,7 @@ def _seconds(amount: str, unit: str) -> float:
 
 
 def _shown_by_a_clock(words: str, now: float) -> float | None:
-    """The next moment at which a clock, and a calendar if a day is named, shows the time in the message."""
+    """The next moment with the clock time, or the date and time, that the message names."""
     found = _CLOCK.search(words)
     if found is None or not (found["minute"] or found["half"]):
         return None

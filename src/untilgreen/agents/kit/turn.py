@@ -201,7 +201,7 @@ class Turn:
         error = None if unasked else cause_of(words, self.status or status_in(words))
         if (
             reply.text.strip() and reply.text.strip() in words
-        ):  # some print the error as if the agent had said it
+        ):  # some programs print the error as if the agent had said it
             reply = replace(reply, text="")
         if error is None:
             return replace(reply, error=ended, detail=_why(words, ran, over=self.over))

@@ -1,6 +1,6 @@
 """Every key of the spec: its type, its default, its bounds and what it is for.
 
-A new key needs a field here and, where a run uses it, a field of the same name in `Plan`. Checks, the JSON
+A new key needs a field here and, if a run uses it, a field of the same name in `Plan`. Checks, the JSON
 Schema, the reference, `help spec` and `config show` read these fields.
 """
 

@@ -1,4 +1,4 @@
-"""What a session is told: a template whose placeholders are filled in one pass."""
+"""The brief for a session: a template whose placeholders are filled in one pass."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from untilgreen.errors import ConfigError, nearest
 from untilgreen.regex import regex
 
 MARK = "[UNTILGREEN LOOP"
-"""How every brief in a session begins: the installed slash commands tell the agent to follow it."""
+"""How every brief in a session starts: the installed slash commands tell the agent to follow it."""
 HEAD = f"{MARK} - ITERATION {{{{ITERATION}}}}/{{{{MAX}}}}]"
 TEMPLATE = (
     f"{HEAD}\n"

@@ -22,13 +22,13 @@ class Course(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A run in numbers, small enough to keep."""
 
     seen: tuple[Features, ...]
-    """After each lap."""
+    """The features after each lap."""
     green: bool
     """Whether its last lap was green."""
     hybrid: int
     """The lap after which `hybrid` would have ended it, at most the last."""
     cost: float | None = None
-    """Of the whole run in dollars, if known."""
+    """The cost of the whole run in dollars, if known."""
 
     @property
     def laps(self) -> int:

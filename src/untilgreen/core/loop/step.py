@@ -59,7 +59,7 @@ class Decide(Struct, frozen=True, kw_only=True, tag=True):
 
 
 class TryRemedy(Struct, frozen=True, kw_only=True, tag=True):
-    """Take a rung of the remedy ladder."""
+    """Try a rung of the remedy ladder."""
 
     lap: int
     rung: str

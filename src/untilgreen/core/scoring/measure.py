@@ -37,7 +37,7 @@ def close_lap(
 
 
 def judged(plan: Plan) -> list[GateSpec]:
-    """The required gates that look at the work itself."""
+    """The required gates that judge the work itself."""
     return [gate for gate in plan.gates if gate.required and gate.kind not in (CLAIM_GATE, INTEGRITY_GATE)]
 
 
@@ -119,7 +119,7 @@ def _measure(state: RunState, lap: Open) -> Lap:
 
 
 def _remember(state: RunState, seen: Lap) -> RunState:
-    """Carry the best lap and the records along, so that no lap has to look at all others."""
+    """Carry the best lap and the records along, so that no lap has to be compared with all others."""
     mine = Best(
         lap=seen.number,
         snapshot=seen.snapshot,
@@ -144,7 +144,7 @@ def _remember(state: RunState, seen: Lap) -> RunState:
 def _beats(mine: Best, best: Best, plan: Plan, lap: Lap) -> bool:
     """Of equally good laps the latest wins, but the untouched files are only replaced by something better.
 
-    If no gate looked at the work, the latest lap is kept.
+    If no gate judged the work, the latest lap is kept.
     """
     looked = any(_status(lap.verdicts, gate.name) != "skip" for gate in judged(plan))
     return mine.rank > best.rank or (mine.rank == best.rank and not (best.lap == 0 and looked))

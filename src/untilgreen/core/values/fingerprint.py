@@ -259,7 +259,7 @@ def jaccard(one: str, other: str) -> float:
 
 
 def marks_alike(one: str, other: str) -> float:
-    """The share of the punctuation and operators of two texts that both have; 1 where neither has any."""
+    """The share of the punctuation and operators of two texts that both have; 1 if neither has any."""
     mine, yours = Counter(_MARK.findall(one)), Counter(_MARK.findall(other))
     every = mine.total() + yours.total()
     return 2 * (mine & yours).total() / every if every else 1.0

@@ -184,7 +184,7 @@ class SandboxSpec(Struct, frozen=True, kw_only=True):
     disk: int | str | None = None
     """Bytes that an agent or a gate may write to the disk, and that each empty directory may hold."""
     memory: int | str | None = None
-    """Bytes of memory that an agent or a gate may use; for all of its processes where there is cgroup v2."""
+    """Bytes of memory that an agent or a gate may use: all of its processes with cgroup v2, else each."""
     processes: int = 8192
     """Processes and threads that an agent or a gate may have at a time."""
     as_root: bool = False

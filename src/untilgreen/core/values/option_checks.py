@@ -71,7 +71,7 @@ def type_in_words(kind: Any) -> str:
 
 
 def shown_value(value: Any) -> str:
-    """A value in an error, cut where it is long."""
+    """A value as an error shows it, cut if it is long."""
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 3 :]}"
 
@@ -87,7 +87,7 @@ def _info(kind: Any) -> Any:
 
 
 def choices_of(kind: Any) -> tuple[str, ...]:
-    """The words that a value can be, where only some are allowed."""
+    """The words that a value can be, if only some are allowed."""
     info = _info(kind)
     return tuple(map(str, getattr(getattr(info, "type", info), "values", ())))
 

@@ -68,7 +68,7 @@ def signature(text: str) -> str:
 
 
 def signature_of_findings(ids: Iterable[str]) -> str:
-    """The signature of findings: the file they share and the first names; one exception is an error's."""
+    """The signature of findings: the file they share and the first names, or that of a lone exception."""
     known = sorted(set(ids))
     if len(known) == 1 and (found := _CLASS.search(known[0])) and known[0][found.end() :].startswith(": "):
         return _short(_error(known[0]))

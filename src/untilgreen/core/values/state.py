@@ -127,7 +127,7 @@ class Open(Struct, frozen=True, kw_only=True, omit_defaults=True):
     hint: str | None = None
     remedy: str | None = None
     fresh: bool = False
-    """Starts a new conversation, even where the spec continues the old one."""
+    """Starts a new conversation, even if the spec continues the old one."""
     notes_from: int = 0
 
     @property
@@ -173,7 +173,7 @@ class Best(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The state of a run, as told by its journal."""
+    """The state of a run, folded from its journal."""
 
     run: str
     plan: Plan
@@ -198,7 +198,7 @@ class RunState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     stated: dict[str, dict[str, int]] = field(default_factory=dict)
     """For gates without findings, the most that their output counted ("7 errors left"), by its words."""
     reach: int = 0
-    """How many required gates gave a verdict in the lap with the fewest findings."""
+    """The most required gates that gave a verdict in one lap; `fewest` is over such laps only."""
     fewest: int | None = None
     tree: str | None = None
     """The newest snapshot that was taken or restored."""

@@ -14,7 +14,7 @@ from untilgreen.ports import Record
 
 
 async def conclude(record: Record, premises: Premises) -> bool:
-    """End a run that was told to end, if nobody drives it and its directory is free."""
+    """End a run that was told to end, if it has no driver and its directory is free."""
     if not must_end(await state_of(record)):
         return False
     with suppress(JournalLocked, WorkspaceNotReady):

@@ -54,7 +54,7 @@ async def launch(record: FolderRecord, words: Sequence[str] | None = None, *, cw
 
     Without `words`, it is a process whose questions others can answer, with the seat SERVED.
     """
-    # -P: what an agent left in the directory must not stand in for modules of ours.
+    # -P: what an agent left in the directory must not shadow our modules.
     served = (sys.executable, "-P", "-m", "untilgreen.engine.driving.driver_process")
     state_dir = record.scratch.state_dir
     driver = _start(words or (*served, str(state_dir), record.id), cwd or state_dir, log_of(record))
@@ -110,7 +110,7 @@ def _start(words: Sequence[str], cwd: Path, log: Path) -> subprocess.Popen[bytes
 @contextmanager
 def _no_hangup() -> Iterator[None]:
     """A signal that is ignored when a program starts stays ignored in it, as with nohup."""
-    if threading.current_thread() is not threading.main_thread():  # no other may change signals
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may change signals
         yield
         return
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)

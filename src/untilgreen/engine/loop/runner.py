@@ -131,7 +131,7 @@ class Runner:
         self.attached = True
 
     async def _crashed(self, error: BaseException) -> None:
-        """A bug of ours or of a plugin: recorded once, with the state kept."""
+        """Record a bug in untilgreen or in a plugin, once; the state is kept."""
         if self.state.outcome is None:
             reason = str(error) if isinstance(error, UntilgreenError) else f"{type(error).__name__}: {error}"
             await self.record(RunFinished(at=self.parts.clock.now(), outcome=Outcome.CRASHED, reason=reason))

@@ -87,7 +87,7 @@ def _of_the_untouched_tree(state: RunState, lap: Open) -> Mapping[str, Verdict]:
 def settled(verdict: Verdict, earlier: list[Verdict]) -> Verdict:
     """The verdict, marked as flaky if an earlier one on the same files was different.
 
-    A green verdict then names what was red, so that nobody has to look for it.
+    A green verdict then names what was red, so that nobody has to search for it.
     """
     ran = [each for each in (*earlier, verdict) if each.status != "skip"]
     if len({each.status == "pass" for each in ran}) < 2:

@@ -113,7 +113,7 @@ class FolderRecord(RunFolder):
         return await self._letters.reply(letter, seconds)
 
     async def wake(self) -> None:
-        """If nobody drives the run, the sender records what is in the inbox."""
+        """Record the commands in the inbox here, unless the run has a driver."""
         with suppress(JournalLocked), lock.hold_briefly(self.lock, run=self.id):
             await anyio.to_thread.run_sync(self._take_all)
 

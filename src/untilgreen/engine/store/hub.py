@@ -18,7 +18,7 @@ from untilgreen.errors import UntilgreenError, only
 from untilgreen.ports import Record
 
 LOOK_SECONDS, LOOKS = 0.5, 4
-"""How often to check for a driver, and after how many checks without one nobody drives the run."""
+"""How often to check for a driver, and after how many checks without one the run counts as left."""
 _AT_ONCE = 100
 _events = msgspec.json.Decoder(Event)
 
@@ -47,7 +47,7 @@ class Hub:
         self.over = False
         """Whether the run has ended, so that nothing more will come."""
         self.left = False
-        """Whether nobody has driven the run for a while."""
+        """Whether the run has had no driver for a while."""
         self.error: UntilgreenError | None = None
         """Why it can't be followed any more."""
         self._lines: list[bytes] = []
@@ -61,7 +61,7 @@ class Hub:
     async def follow(self, after: int = 0, *, while_driven: bool = False) -> AsyncGenerator[Followed, None]:
         """The events after that number, and then each new one; ends with the run.
 
-        With `while_driven` it also ends when nobody drives the run any more.
+        With `while_driven` it also ends when the run no longer has a driver.
         """
         position = max(0, after)
         while True:
@@ -75,7 +75,7 @@ class Hub:
             await self._news.wait()
 
     async def until_left(self) -> None:
-        """Return when the run is over, or when nobody drives it any more."""
+        """Return when the run is over, or no longer has a driver."""
         async for _ in self.follow(self.seq, while_driven=True):
             pass
 

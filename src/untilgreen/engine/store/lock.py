@@ -83,7 +83,7 @@ def hold_briefly(path: Path, *, run: str) -> Iterator[None]:
 
 
 def owner(path: Path) -> Driver | None:
-    """The current driver of the run; None if nobody drives it."""
+    """The current driver of the run, if any."""
     noted = _named_owner(path)
     if noted is None:
         return None

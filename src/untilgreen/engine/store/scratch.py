@@ -28,7 +28,7 @@ class Scratch(Struct, frozen=True, kw_only=True):
 
     @property
     def origin(self) -> Path:
-        """The same for the user's own directory, where a run has a worktree."""
+        """The same for the user's own directory, if the run has a worktree."""
         return self.path / "origin"
 
     @property

@@ -55,9 +55,7 @@ def split_url(url: str) -> tuple[str, str]:
     """The part of a fleet's URL that PostgreSQL understands, and the schema that it names."""
     parts = urlsplit(url)
     if parts.scheme not in {"postgresql", "postgres"}:
-        raise UserError(
-            "A fleet's URL begins with postgresql://, and this one does not. Check UNTILGREEN_FLEET."
-        )
+        raise UserError("A fleet's URL must begin with postgresql://. Check UNTILGREEN_FLEET.")
     asked = parse_qsl(parts.query, keep_blank_values=True)
     schema = next((value for name, value in asked if name == "schema"), SCHEMA)
     if not re.fullmatch("[a-z_][a-z0-9_]{0,40}", schema) or schema.startswith("pg_"):
