@@ -319,10 +319,10 @@ def test_the_fleet_is_shown_where_there_is_one(visit: Visit) -> None:
     worker = page.get_by_role("region", name="Worker box-1a2b")
     worker.get_by_text("<b>Fix it</b>").wait_for()
     worker.get_by_text("attempt 2").wait_for()
-    page.get_by_text("nobody").wait_for()
+    page.get_by_role("row", name="arm").get_by_text("none").wait_for()
     page.get_by_text("1 of 2, 1 waiting").wait_for()
     page.get_by_text("box-3c4d → box-1a2b").wait_for()
-    page.get_by_text("1,200 resting").wait_for()
+    page.get_by_text("1,200 open runs without a process").wait_for()
     assert page.findings == []
     page.evaluate(AXE.read_text())
     assert [each["id"] for each in page.evaluate("axe.run()")["violations"]] == []

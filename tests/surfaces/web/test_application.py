@@ -1,6 +1,7 @@
 """The API: what it answers, what it refuses, and that a repeated request does nothing twice."""
 
 import os
+import tomllib
 from importlib import import_module
 from pathlib import Path
 from urllib.parse import quote
@@ -201,6 +202,12 @@ async def test_events_are_replayed_from_any_position(client: httpx.AsyncClient, 
     assert rest == whole[5:]
     bad = await client.get(f"/api/v1/runs/{green}/events", headers={"last-event-id": "x"})
     assert bad.status_code == 400
+
+
+def test_the_api_names_the_license_of_the_package() -> None:
+    project = tomllib.loads(Path(__file__).parents[3].joinpath("pyproject.toml").read_text())["project"]
+
+    assert document()["info"]["license"]["identifier"] == project["license"]
 
 
 @pytest.mark.parametrize(

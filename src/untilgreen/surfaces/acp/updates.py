@@ -38,7 +38,7 @@ def updates(event: Event, state: RunState) -> Iterator[Update]:
             yield {
                 "sessionUpdate": "tool_call",
                 "toolCallId": lap_call(state.run, lap),
-                "title": f"Lap {lap}: {short(agent, 60)} works",
+                "title": f"Lap {lap}: {short(agent, 60)} is working",
                 "kind": "edit",
                 "status": "in_progress",
             }

@@ -233,7 +233,7 @@ def start(
         str, Parameter(name=["--cd", "-C"], metavar="DIR", help="A directory of the server's machine.")
     ] = "",
     trust: Annotated[bool, Parameter(help="Trust the spec file there, as the plan shows it.")] = False,
-    detach: Annotated[bool, Parameter(help="Don't watch it.")] = False,
+    detach: Annotated[bool, Parameter(help="Return at once; don't watch the run.")] = False,
     json: Json = False,
 ) -> int:
     """Start a run on the server's machine, within its --root directories, and watch it."""
@@ -274,7 +274,7 @@ def fork(
     *,
     server: Server,
     note: Annotated[str, Parameter(metavar="TEXT", help="A note for the agent.")] = "",
-    detach: Annotated[bool, Parameter(help="Don't watch it.")] = False,
+    detach: Annotated[bool, Parameter(help="Return at once; don't watch the run.")] = False,
     json: Json = False,
 ) -> int:
     """Start another run from the files of a lap, on the server's machine, and watch it."""

@@ -42,7 +42,7 @@ class DetachedLine(Line, frozen=True, kw_only=True, tag="detached"):
 
 
 class EventLine(Line, frozen=True, kw_only=True, tag="event"):
-    """Something happened to a run: `run`, `resume`, `follow`, `demo`."""
+    """An event of a run: `run`, `resume`, `follow`, `demo`."""
 
     run: str
     event: Event

@@ -61,7 +61,7 @@ class DiffArguments(Arguments, frozen=True, kw_only=True):
 
 
 class SteerArguments(Arguments, frozen=True, kw_only=True):
-    """Send a note to the agent of a run; it is told with the next brief."""
+    """Send a note to the agent of a run; it arrives with the next brief."""
 
     note: Annotated[str, Meta(min_length=1)]
     run: _Run = "@last"

@@ -47,7 +47,9 @@ class Tasks:
         """A person's answer; a closed form does not count."""
         record = self._find(params.task_id)
         if not self._runs.may("steer") or await to_thread.run_sync(run_around, self._runs.store) != "":
-            raise MCPError(types.INVALID_REQUEST, "You may not answer here; a run's agent never may.")
+            raise MCPError(
+                types.INVALID_REQUEST, "You can't answer here: an agent must not answer its own run."
+            )
         for key, given in params.input_responses.items():
             await take(record, self._runs.store, key, TypeAdapter(types.ElicitResult).validate_python(given))
         return {"resultType": "complete"}
@@ -55,7 +57,7 @@ class Tasks:
     async def cancel(self, context: Any, params: TaskParams) -> dict[str, Any]:
         """End the run now."""
         if not self._runs.may("steer"):
-            raise MCPError(types.INVALID_REQUEST, "You may only look at runs here.")
+            raise MCPError(types.INVALID_REQUEST, "You may only view runs here.")
         try:
             await cancel_run(self._runs, params.task_id)
         except UntilgreenError as error:

@@ -24,7 +24,7 @@ SHORTEST_SECRET = 32
 
 
 class Person(Struct, frozen=True, kw_only=True):
-    """Somebody who asks."""
+    """The caller."""
 
     name: str
     role: Role

@@ -36,7 +36,7 @@ _Learn = Annotated[
     bool,
     Parameter(
         name="--learn",
-        help="Let adaptive learn from the runs before each one, by its `agent`, as in real life.",
+        help="Let adaptive learn from the runs before each one, agent by agent.",
     ),
 ]
 _Detectors = Annotated[

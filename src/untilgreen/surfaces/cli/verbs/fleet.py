@@ -119,13 +119,13 @@ def init(
     out(f"The fleet is ready (schema version {version}). Everybody who uses it sets {FLEET}.")
     if roles:
         worker, viewer = make_roles(records.database)
-        out(f"Grant {worker} to logins that start and drive runs, and {viewer} to those that only look.")
+        out(f"Grant {worker} to logins that start and drive runs, and {viewer} to those that only read.")
     return 0
 
 
 @app.command
 def workers(*, json: Json = False) -> int:
-    """Show workers, queues, who drives which runs, limits, and takeovers of the last day."""
+    """Show workers, queues, who drives which runs, limits, and takeovers in the last day."""
     url = fleet_url()
     from untilgreen.fleet.overview import overview
 

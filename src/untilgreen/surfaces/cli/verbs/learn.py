@@ -1,4 +1,4 @@
-"""learn: what adaptive has learned from your own runs, and whether it uses it."""
+"""learn: what adaptive has learned from your own runs, and whether that is in use."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def learn(
     place: LocalPlace = HERE,
     json: Json = False,
 ) -> int:
-    """Show what adaptive has learned from your own runs, and whether it uses it.
+    """Show what adaptive has learned from your own runs, and whether that is in use.
 
     Reads the journals of all finished runs. Starts no agent.
     """

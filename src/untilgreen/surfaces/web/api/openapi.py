@@ -26,7 +26,11 @@ def document() -> dict[str, Any]:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _entry(operation, shape, parts)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "untilgreen", "version": __version__, "license": {"name": "MIT"}},
+        "info": {
+            "title": "untilgreen",
+            "version": __version__,
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+        },
         "paths": paths,
         "components": {
             "schemas": parts,

@@ -121,7 +121,7 @@ TABLE: tuple[Operation, ...] = (
     _get(
         "spec_form",
         "/spec",
-        "Describe what a run can be given, and what the spec of a directory gives it.",
+        "Show the schema of a spec, and which keys the directory's spec sets.",
         "SpecForm",
         query=requests.Place,
         module="start",

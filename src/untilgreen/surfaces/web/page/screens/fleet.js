@@ -16,7 +16,7 @@ export function Fleet() {
     return () => clearInterval(clock);
   }, []);
   const { value, error } = useLoaded(fleet, "fleet", turn);
-  const facts = value ? [several(value.workers.length, "worker"), `${several(value.driven.length, "run")} driven`, `${value.resting.toLocaleString()} resting`] : [];
+  const facts = value ? [several(value.workers.length, "worker"), `${several(value.driven.length, "run")} driven`, `${several(value.resting, "open run")} without a process`] : [];
   return html`<div class="title"><h1>Fleet</h1><span class="faint facts-line">${facts.map((each) => html`<bdi key=${each}>${each}</bdi>`)}</span></div>
     <${Failed} error=${error} />
     ${value?.temporal ? html`<p class="problem" role="alert">Temporal can't be reached: <bdi>${value.temporal}</bdi> What the database knows is below.</p>` : null}
@@ -25,15 +25,15 @@ export function Fleet() {
       <section><h2>Workers</h2>${value.workers.length ? html`<div class="tiles">${value.workers.map((each) => html`<${Worker} key=${each.name} worker=${each} driven=${value.driven.filter((run) => run.worker === each.name)} />`)}</div>` : html`<${Empty} title="No worker is running."><p>Runs wait until one is started:</p><pre>untilgreen worker</pre><//>`}</section>
       <div class="halves">
         <section><h2>Queues</h2><div class="card wide" tabindex="0" role="region" aria-label="Queues"><table class="figures-table numbers"><thead><tr><th scope="col">labels</th><th scope="col">waiting</th><th scope="col">workers</th></tr></thead>
-          <tbody>${value.queues.map((each) => html`<tr key=${each.name}><th scope="row">${each.labels.length ? each.labels.map((name) => html`<span key=${name} class="tag"><bdi>${name}</bdi></span> `) : html`<span class="faint">none</span>`}</th><td>${each.waiting.toLocaleString()}</td><td class=${each.waiting && !each.workers.length ? "ink-bad" : ""} title=${each.workers.join(", ")}>${each.workers.length || "nobody"}</td></tr>`)}</tbody></table></div></section>
+          <tbody>${value.queues.map((each) => html`<tr key=${each.name}><th scope="row">${each.labels.length ? each.labels.map((name) => html`<span key=${name} class="tag"><bdi>${name}</bdi></span> `) : html`<span class="faint">none</span>`}</th><td>${each.waiting.toLocaleString()}</td><td class=${each.waiting && !each.workers.length ? "ink-bad" : ""} title=${each.workers.join(", ")}>${each.workers.length || "none"}</td></tr>`)}</tbody></table></div></section>
         <section><h2>Limits</h2>${value.limits.length ? html`<dl class="meters card">${value.limits.map((each) => html`<${Limit} key=${each.agent} limit=${each} />`)}</dl>` : html`<p class="faint">None: only the workers' slots limit how many runs are driven.</p>`}</section>
       </div>
-      <section><h2>Takeovers <span class="faint">of the last day</span></h2>${value.takeovers.length ? html`<ul class="rows compact">${value.takeovers.map((each) => html`<li key=${`${each.run} ${each.at}`}><div class="what"><a href="#/run/${each.run}"><b><bdi>${each.run}</bdi></b></a><p class="faint facts-line"><span><bdi>${each.before || "unknown"}</bdi> → <bdi>${each.after || "unknown"}</bdi></span></p></div><time class="faint" title=${when(each.at)}>${ago(each.at)}</time></li>`)}</ul>` : html`<p class="faint">None: no driver fell silent.</p>`}</section>` : null}`;
+      <section><h2>Takeovers <span class="faint">in the last day</span></h2>${value.takeovers.length ? html`<ul class="rows compact">${value.takeovers.map((each) => html`<li key=${`${each.run} ${each.at}`}><div class="what"><a href="#/run/${each.run}"><b><bdi>${each.run}</bdi></b></a><p class="faint facts-line"><span><bdi>${each.before || "unknown"}</bdi> → <bdi>${each.after || "unknown"}</bdi></span></p></div><time class="faint" title=${when(each.at)}>${ago(each.at)}</time></li>`)}</ul>` : html`<p class="faint">None: no driver fell silent.</p>`}</section>` : null}`;
 }
 
 /** @param {{worker: Schemas["WorkerView"], driven: Schemas["DrivenView"][]}} given */
 function Worker({ worker, driven }) {
-  const room = worker.slots ? `${driven.length} of ${several(worker.slots, "slot")}` : `${driven.length}, asks for no more`;
+  const room = worker.slots ? `${driven.length} of ${several(worker.slots, "slot")}` : `${driven.length}, takes no more`;
   return html`<section class="card worker" aria-label="Worker ${worker.name}">
     <h3><bdi>${worker.name}</bdi></h3>
     <p class="faint facts-line"><span>${room}</span><span>${worker.seen ? `seen ${ago(worker.seen)}` : "not seen"}</span></p>
