@@ -38,7 +38,7 @@ class Case(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     timeout: float | str = DEFAULT_TIMEOUT
 
     def __post_init__(self) -> None:
-        """Refuse what can't be checked before a run starts."""
+        """Before a run starts, refuse what can't be checked."""
         if not self.run.strip():
             raise ConfigError("An L2 case has no command. Set `run`.")
         duration(self.timeout, "timeout")
@@ -59,7 +59,7 @@ class BlackBox(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise ConfigError("L2 has no cases. Add [[gates.NAME.L2.cases]] with `run`.")
 
     async def findings(self, context: CheckContext, files: Files) -> tuple[list[Finding], list[str]]:
-        """All cases, one after another."""
+        """Run all cases, one after another."""
         found: list[Finding] = []
         for case in self.cases:
             found += [

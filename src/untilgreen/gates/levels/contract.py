@@ -62,7 +62,7 @@ class NamingRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     matches: str | None = None
 
     def __post_init__(self) -> None:
-        """Exactly one of the two."""
+        """Exactly one of `style` and `matches` has to be set."""
         if (self.style is None) == (self.matches is None):
             raise ConfigError(f"The naming of {self.files!r} needs either `style` or `matches`.")
         _pattern(self.matches)

@@ -42,7 +42,7 @@ class LevelsGate:
     L3: Annotated[Sanity | None, about("Sanity: leftovers, file sizes, files without tests.")] = None
 
     def __post_init__(self) -> None:
-        """A level that is asked for and not described could never count, so that is an error."""
+        """Refuse a required level without a table, since it could never pass."""
         asked = ORDER[: ORDER.index(self.min_level) + 1]
         missing = [level for level in asked if getattr(self, level) is None]
         if missing:
@@ -52,7 +52,7 @@ class LevelsGate:
             )
 
     async def check(self, workspace: CheckContext) -> Verdict:
-        """Level by level, from the bottom."""
+        """Check level by level, from the bottom."""
         files = await Files.of(workspace)
         asked = ORDER[: ORDER.index(self.min_level) + 1]
         passed, lines = 0, []
@@ -80,5 +80,5 @@ class LevelsGate:
 
 
 def _could_not_run(finding: Finding) -> bool:
-    """A command of L1 whose program is missing says nothing about the work."""
+    """Whether a program of L1 is missing, which says nothing about the work."""
     return finding.id.rpartition(": ")[2] == CANNOT_RUN

@@ -33,13 +33,13 @@ class Sanity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stray_files: list[str] = field(default_factory=lambda: list(STRAY))
     oversize: Weight = "fail"
     largest: int | str = "10M"
-    """Bytes of the largest file, as a number or like '10M'."""
+    """The size of the largest file allowed, as a number of bytes or like '10M'."""
     missing_tests: Weight = "warn"
     tests: dict[str, str] = field(default_factory=dict)
-    """For sources by pattern the pattern of their tests, with {stem} for the source's name."""
+    """By pattern of sources, the pattern of their tests, with {stem} for the source's name."""
 
     def __post_init__(self) -> None:
-        """Refuse what can't be searched for before a run starts."""
+        """Before a run starts, refuse patterns that can't be searched for."""
         count(self.largest, "largest")
         for pattern in self.debug_patterns:
             try:

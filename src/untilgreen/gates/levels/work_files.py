@@ -16,7 +16,7 @@ from untilgreen.ports import CheckContext, Mount
 from untilgreen.process.run import run
 from untilgreen.process.start import shell
 
-# Into a file: what a command prints is handed back with its middle and its secrets left out.
+# Into a file: printed output is returned without its secrets, and if it is long, without its middle.
 _LIST = "git -c core.fsmonitor=false ls-files -z -c -o --exclude-standard"
 LARGEST_DATA = 20_000_000
 _NOBODYS = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", "dist", "build", ".tox"})
@@ -33,7 +33,7 @@ class Files:
     async def of(cls, context: CheckContext) -> Files:
         """What git lists, if there is a repository; otherwise everything except the usual leftovers.
 
-        The repository may be one that the agent made, whose settings can have git start anything.
+        git runs in the sandbox: the agent may have made the repository, and its settings can start anything.
         """
         root = context.root
         with TemporaryDirectory() as folder:
@@ -53,7 +53,7 @@ class Files:
 
 
 def content(path: Path) -> bytes:
-    """The content of a file that an agent may have written; raises OSError where it must not be read."""
+    """The content of a file that an agent may have written; raises OSError if it must not be read."""
     if not path.exists():
         raise FileNotFoundError("no such file")
     if not path.is_file():  # a pipe, or a link to something without end
@@ -64,7 +64,7 @@ def content(path: Path) -> bytes:
 
 
 def told(path: str) -> str:
-    """A path as text that fits into an event, even where its bytes are not UTF-8."""
+    """A path as text that fits into an event, even if its bytes are not UTF-8."""
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
@@ -74,7 +74,7 @@ def _real(path: str) -> Path:
 
 def _listed(root: Path, listing: Path) -> list[str]:
     paths = map(os.fsdecode, set(listing.read_bytes().split(b"\0")))
-    # Not Path.exists, which raises for what may not be looked at.
+    # Not Path.exists, which raises where access is denied.
     return sorted(path for path in paths if path and os.path.exists(root / path))  # noqa: PTH110 - see above
 
 
@@ -88,7 +88,7 @@ def _walked(root: Path) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _regex(pattern: str) -> re.Pattern[str]:
-    """`**` crosses directories, `*` and `?` do not; a pattern without a slash fits any directory."""
+    """`**` crosses directories, `*` and `?` do not; a pattern without a slash matches in any directory."""
     anywhere = "(?:.*/)?" if "/" not in pattern else ""
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("./"))
     words = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
