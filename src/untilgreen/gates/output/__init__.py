@@ -1,4 +1,4 @@
-"""From what a tool printed or wrote to findings.
+"""Turns what a tool printed or wrote into findings.
 
 tool_result   What one run of a tool reported: counts, and findings whose ids stay the same from lap to lap.
 plain_text    Output as plain text: no colors, no control codes, no endless lines.

@@ -22,13 +22,13 @@ _STAMP = regex(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z ", re.MUL
 
 
 def plain(text: str) -> str:
-    """The text without escape sequences, and with one kind of line end."""
+    """The text without escape sequences, and with one kind of line ending."""
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)
     if _STAMP.search(text):
         text = _STAMP.sub("", text)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates would fit no journal
+    return text.encode("utf-8", "replace").decode("utf-8")  # no journal can hold lone surrogates
 
 
 def relative_to(root: Path) -> MakeRelative:

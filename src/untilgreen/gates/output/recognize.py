@@ -1,4 +1,4 @@
-"""Recognize a tool by the structure of its output; a new tool is one module and one row here."""
+"""Recognizes a tool by the structure of its output; a new tool is one module and one row here."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ TOOLS: Mapping[str, Tool] = {
     "cargo": Tool("json_reports:read_cargo", ('{"reason":"',)),
     "gcc": Tool("gcc:read", (": ",)),
 }
-"""Test runners come before tools that only look at code."""
+"""Test runners come before tools that only check code."""
 
 DOCUMENTS: Mapping[str, Tool] = {
     "eslint": Tool("eslint:read_json", ('"filePath"',)),
@@ -95,16 +95,16 @@ DOCUMENTS: Mapping[str, Tool] = {
 def recognize(text: str) -> ToolResult | None:
     """What the output reports: the first tool with findings, else the one that counts the most tests.
 
-    Where no tool is known, findings about places in files are still findings.
+    If no tool is recognized, places in files that the text names are still findings.
     """
     results = recognize_all(text)
     return results[0] if results else None
 
 
 def recognize_all(text: str) -> tuple[ToolResult, ...]:
-    """What every tool in the output reports, as a command may run several; what `recognize` says comes first.
+    """What every tool in the output reports, as a command may run several; that of `recognize` comes first.
 
-    After it only tools that count, since lenient parsers would see findings in another tool's output.
+    The others are only tools that count, since lenient parsers would see findings in another tool's output.
     """
     whole = plain(text)
     if not whole.strip():
@@ -117,7 +117,7 @@ def recognize_all(text: str) -> tuple[ToolResult, ...]:
     failing = (result for result in known if result.findings and not result.no_tests)
     first = next(failing, None) or max(known, key=lambda result: result.total)
     runners = {result.tool for result in known if result.total}
-    if len(runners) > 1:  # what another runner shows of its children is not counted twice
+    if len(runners) > 1:  # TAP that another runner shows of its children is not counted twice
         known = [result for result in known if result.tool != _TAP or result is first]
     others = [
         result for result in known if result is not first and result.counts and result.tool != first.tool

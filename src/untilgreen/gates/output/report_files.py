@@ -25,7 +25,7 @@ FORMATS: Mapping[str, tuple[str, str]] = {
     ".sarif": ("json_report", "read_sarif"),
     ".tap": ("tap", "read"),
 }
-"""By the end of the file's name, the module and its function; a new format is one module and one row."""
+"""Module and function by file extension; a new format is one module and one row."""
 
 _MAGIC = frozenset("*?[")
 _SECOND = 1_000_000_000
@@ -36,7 +36,7 @@ _COARSE = 2 * _SECOND
 
 
 def reader_of(suffix: str) -> Callable[[BinaryIO, MakeRelative], ToolResult]:
-    """The reader of files with that ending; imported when a gate has such a report."""
+    """The reader of files with that extension; imported when a gate has such a report."""
     module, name = FORMATS[suffix]
     reader: Callable[[BinaryIO, MakeRelative], ToolResult]
     reader = getattr(import_module(f"untilgreen.gates.output.reports.{module}"), name)
@@ -122,7 +122,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def _checked(found: os.stat_result, since: int, room: int) -> int:
-    """The file's size, or an error where the file must not be read."""
+    """The file's size; raises BadReport if the file must not be read."""
     if not stat.S_ISREG(found.st_mode):
         raise BadReport("is not a plain file. Let the command write one.")
     coarse = found.st_mtime_ns % _SECOND == 0

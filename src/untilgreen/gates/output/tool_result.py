@@ -28,14 +28,14 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     passed: int = 0
     failed: int = 0
-    """Failed tests, or a linter's errors where its output says for certain that they are its own."""
+    """Failed tests, or a linter's errors if its output shows for certain that they are its own."""
     skipped: int = 0
     total: int = 0
     """All tests it knew of, including those it never reached; 0 if it does not count tests."""
     no_tests: bool = False
-    """A test run that had nothing to run."""
+    """Whether it was a test run with nothing to run."""
     uncounted: bool = False
-    """Tests ran to the end, and the tool says how many only when one fails."""
+    """Whether tests ran to the end with a tool that says how many only when one fails."""
 
     @property
     def counts(self) -> bool:

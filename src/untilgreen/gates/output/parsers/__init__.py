@@ -1,7 +1,7 @@
 """One module for each tool whose printed output is understood.
 
 findings      What the parsers share: findings about places and tests, results of runners and linters.
-json_block    A JSON list in the middle of an output, which wrappers print around.
+json_block    A JSON list or object in the middle of other output, such as a wrapper's.
 pytest        pytest: its summary names what failed, its blocks explain it, its last line counts.
 pytest_lines  The single lines that pytest prints, each read by its structure alone.
 unittest      unittest, and Django's runner on top of it: headers name failures, `Ran N tests` ends a run.
@@ -28,15 +28,15 @@ dotnet        dotnet test: `Failed Name [12 ms]`, its message, a line of counts;
 swift         swift test: `Test Case 'A.testB' failed`, or `✘ Test "x" failed` of Swift Testing.
 bazel         bazel test: `//pkg:name  FAILED in 1.2s`, and errors where it does not build.
 json_reports  Test runners whose output is JSON: mocha, jest and vitest, rspec; and cargo's messages.
-coverage      Coverage below its threshold, as jest, c8, nyc, vitest and coverage.py say it.
+coverage      Coverage below its threshold, as reported by jest, c8, nyc, vitest and coverage.py.
 cmake         CMake's own errors, before anything is built.
 eslint        eslint: a file, rows of `3:4  error  message  rule` below it, a count; or JSON.
 tsc           The TypeScript compiler: `a.ts(3,4): error TS2304: message`, or the pretty form.
 ruff          ruff: `a.py:3:4: F401 message`, the same with an arrow below, or JSON.
 mypy          mypy: `a.py:3: error: message  [code]`.
-gcc           gcc and clang: `a.c:3:4: error: message`, and what the linker misses.
+gcc           gcc and clang: `a.c:3:4: error: message`, and symbols that the linker can't find.
 file_line     Places in files, from any tool: `file:line: message`, arrows, rows, tracebacks.
 
 Used by: `recognize`, which calls each module's `read` with an output's lines; `reports/tap` shares `tap`.
-Returns a ToolResult, or None if the tool did not print these lines. Parsers know no other parser.
+Returns a ToolResult, or None if the tool did not print these lines. Parsers don't know each other.
 """

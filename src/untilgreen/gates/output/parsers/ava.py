@@ -55,7 +55,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _finding(told: str, lines: Sequence[str], ruler: int) -> Finding:
-    """Its name may be followed by its message; below the ruler the name stands alone."""
+    """The test's name may be followed by its message here; below the ruler it stands alone."""
     names = {line.strip(): number for number, line in enumerate(lines[ruler:], ruler)}
     name = max((each for each in names if told.startswith(each)), key=len, default="")
     if not name:

@@ -31,7 +31,7 @@ class _Account:
     red: dict[str, Finding] = field(default_factory=dict)
     crash: str = ""
     listing: bool = False
-    """Whether the names of failed tests follow, which is all that `--nocapture` leaves of them."""
+    """Whether the names of failed tests follow, which is all that `--nocapture` prints about them."""
     panics: dict[str, int] = field(default_factory=dict)
     """The line of each panic, by the name of its thread, which is that of its test."""
 

@@ -1,4 +1,4 @@
-"""Coverage below its threshold, as jest, c8, nyc, vitest and coverage.py say it after green tests."""
+"""Coverage below its threshold, as jest, c8, nyc, vitest and coverage.py report it after green tests."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _EMPTY = "No tests were found!!!"
 _FAILED = "The following tests FAILED:"
 _NEXT = regex(r"\s{1,12}Start {1,9}\d|test \d{1,9}$|\d{1,3}% tests passed, |\s{0,9}\d{1,9}/\d{1,9} ")
 _UNITY_FAILURE = regex(r":\d{1,7}:\w{1,200}:FAIL\b")
-"""A failed test of the C framework Unity, which prints those that pass the same way."""
+"""A failed test of the C framework Unity, which prints passing ones the same way."""
 _MOST_LINES = 2_000
 _SKIPPED = ("Skipped", "Disabled", "Not Run (Disabled)")
 
@@ -70,7 +70,7 @@ def _is_skipped(word: str) -> bool:
 
 
 def _printed(lines: Sequence[str], number: int, outcome: str) -> str:
-    """What the test printed that says why: before its outcome with `-V`, else behind it."""
+    """The output that explains a test's outcome: printed before it with `-V`, else after it."""
     verbose = f"{outcome.partition('#')[2].partition(':')[0]}: "
     first = number
     while first and lines[first - 1].startswith(verbose.rstrip()) and number - first < _MOST_LINES:

@@ -69,7 +69,7 @@ def _failure(lines: Sequence[str], number: int) -> list[Finding]:
 
 
 def _not_loaded(lines: Sequence[str]) -> ToolResult | None:
-    """Types and syntax are checked before the first test runs."""
+    """Errors of types and syntax, which are checked before the first test runs."""
     found: list[Finding] = []
     for number, line in enumerate(lines):
         told = _TYPE.match(line)

@@ -17,7 +17,7 @@ _COUNTS = regex(
     r"Skipped: {1,9}(\d{1,9}), Total: {1,9}(\d{1,9})"
 )
 _LISTED = regex(r" {2,9}(Passed|Failed|Skipped): (\d{1,9})$")
-"""Below `Total tests: 3`; 3.1 prints it always, later versions in their longer forms."""
+"""Below `Total tests: 3`; 3.1 always prints it, later versions only in their longer output."""
 _BUILD = regex(
     r"\s{0,9}(\S[^()]{0,500})\((\d{1,7}),\d{1,7}\): (error|warning) ([A-Z]{2,8}\d{2,6}): "
     r"(.{1,1000}?)(?: \[[^\[\]]{1,500}\])?$"
@@ -30,7 +30,7 @@ _EMPTY = regex(
 _TOTAL = regex(r"Total tests: (?:\d{1,9}|Unknown)$")
 _ABORTED = "The active test run was aborted"
 _NEXT = ("  √ ", "  Passed ", "Test Run ")
-"""What follows the message of a failure, beside another one."""
+"""What may follow the message of a failure, besides another failure."""
 _MOST_LINES = 30
 
 

@@ -26,11 +26,11 @@ _BRACKETED = regex(
     r"\s{0,40}(?P<file>(?:[A-Za-z]:)?[^\s:\"'()<>,;|]{1,300})\((?P<line>\d{1,7})(?:,\d{1,5})?\) ?: "
     r"(?P<word>(?:fatal )?error|warning)(?P<said> \S.*)$"
 )
-"""As compilers of Microsoft print it."""
+"""The form that Microsoft's compilers print."""
 _LOOKS_LIKE_A_FILE = regex(r"[\\/]|\.[A-Za-z_]\w{0,15}$")
 _IS_A_WARNING = regex(r"\[?(?:warning|note|info)\b|\w{0,60}Warning: ", re.IGNORECASE)
 _OF_NO_TEST = regex(r"in \S+$|\w{0,60}Warning: ")
-"""A frame of a traceback, or what Python's `warnings` print: by itself it fails nothing."""
+"""A frame of a traceback, or what Python's `warnings` print: neither is a failure by itself."""
 _MILD = ("warn", "info", "note", "debug")
 _TITLE = regex(r"\s{0,4}(error|warning)(?:\[([A-Za-z]{0,10}\d{1,6}|[\w:-]{1,100})\])?: (\S.*)$")
 _ARROW = regex(r"\s{1,12}(?:-->|╭▸|┌─|╭─\[) ?(\S.{0,500}?):(\d{1,7}):\d{1,7}\]?$")
@@ -66,7 +66,7 @@ def read(lines: Sequence[str], *, warnings: bool = True) -> ToolResult | None:
 
 
 def _places(lines: Sequence[str]) -> Iterator[re.Match[str]]:
-    """Each finding once, even if the same words come for many lines of a file."""
+    """Each finding once, even if the same message is printed for many lines of a file."""
     known = set()
     for line in lines:
         place = (_PLACE.match(line) or _BRACKETED.match(line)) if ":" in line else None
@@ -88,7 +88,7 @@ def _finding(place: re.Match[str]) -> Finding:
 
 
 def _node_errors(lines: Sequence[str]) -> Iterator[Finding]:
-    """Errors that node did not catch, by what was thrown and the first frame outside node itself."""
+    """Uncaught errors of node, named by what was thrown and the first frame outside node itself."""
     for number, line in enumerate(lines[:-1]):
         if (error := _NODE_ERROR.match(line)) is None or (first := _first_frame(lines, number + 1)) is None:
             continue
@@ -103,7 +103,7 @@ def _node_errors(lines: Sequence[str]) -> Iterator[Finding]:
 
 
 def _first_frame(lines: Sequence[str], after: int) -> int | None:
-    """Where the frames begin; a message may have some lines of its own, such as who required a module."""
+    """The line where the frames begin; a message may take several, such as the stack of requires."""
     for number, line in enumerate(lines[after : after + _LONGEST_MESSAGE], after):
         if line.startswith("    at "):
             return number
@@ -159,7 +159,7 @@ def _rows(lines: Sequence[str]) -> Iterator[tuple[str, Finding]]:
 
 
 def _tracebacks(lines: Sequence[str]) -> Iterator[Finding]:
-    """One finding for each traceback; of errors raised while handling each other, the last one."""
+    """One finding for each traceback; of chained errors, the last one."""
     frames: list[re.Match[str]] = []
     waiting: Finding | None = None
     inside = False
@@ -181,9 +181,9 @@ def _tracebacks(lines: Sequence[str]) -> Iterator[Finding]:
 
 
 def _raised(frames: Sequence[re.Match[str]], error: re.Match[str]) -> Finding:
-    """A test is known by its name, whatever it raises; anything else by what was raised in which function.
+    """A test is identified by its name, whatever it raises; anything else by the error and the function.
 
-    An exception's last line alone is not enough: the same error out of another function is another failure.
+    The error alone is not enough: the same one from another function is another failure.
     """
     said = first_lines(error[0])
     test = next((frame for frame in frames if frame.re.groups == 3 and frame[3].startswith("test_")), None)

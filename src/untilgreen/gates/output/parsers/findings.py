@@ -29,7 +29,7 @@ def finding_about(name: str, said: str = "", file: str | None = None, line: int 
 
 
 def counts_in(line: str) -> dict[str, int]:
-    """`2 failed, 3 passed` as numbers by word; of equal words the last one counts."""
+    """`2 failed, 3 passed` as numbers by word; if a word repeats, its last number counts."""
     return {word: int(number) for number, word in _COUNT.findall(line)}
 
 
@@ -43,7 +43,7 @@ def runner_result(
     total: int = 0,
     empty: bool = False,
 ) -> ToolResult:
-    """The result of a test run; `empty` where the tool itself reported that there was nothing to run."""
+    """The result of a test run; `empty` if the tool itself reported that there was nothing to run."""
     found = distinct(findings)
     failed = max(failed, len(found))
     nothing = empty and not (found or passed or skipped)
@@ -63,7 +63,7 @@ def linter_result(
 ) -> ToolResult:
     """The result of a tool that counts no tests; warnings only if there is nothing worse.
 
-    `certain` where the output can't be anything else's, so that its errors count whatever the exit code.
+    `certain` if no other tool can have printed this, so that its errors count whatever the exit code.
     """
     found = distinct(errors)
     return ToolResult(tool=tool, findings=found or distinct(warnings), failed=len(found) if certain else 0)
@@ -82,7 +82,7 @@ def paragraph(lines: Sequence[str], start: int, most: int = 20) -> str:
 
 
 def unread_place(lines: Sequence[str], number: int) -> tuple[str, int] | None:
-    """The file that node could not parse: named above the SyntaxError, whose frames show who loaded it."""
+    """The file that node could not parse: named above the SyntaxError, whose frames show what loaded it."""
     for line in reversed(lines[max(0, number - _UNREAD_LINES) : number]):
         if (place := _UNREAD.match(line)) is not None:
             return place[1], int(place[2])

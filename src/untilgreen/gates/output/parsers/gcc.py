@@ -1,4 +1,4 @@
-"""gcc and clang: `a.c:3:4: error: message`, and what the linker misses."""
+"""gcc and clang: `a.c:3:4: error: message`, and symbols that the linker can't find."""
 
 from __future__ import annotations
 

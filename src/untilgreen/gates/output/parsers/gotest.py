@@ -19,14 +19,14 @@ TOOL = "go-test"
 _EMPTY = ("[no test files]", "[no tests to run]")
 _OUTCOME = regex(r" {0,200}--- (PASS|FAIL|SKIP): (\S{1,500}) \(\d{1,9}(?:\.\d{1,9})?s\)$")
 _SUMMED_UP = regex(r"=== (FAIL|SKIP): (\S{1,500}) (\S{1,500}) \(\d{1,9}(?:\.\d{1,9})?s\)$")
-"""As gotestsum repeats what failed; a package of the same module is a relative path."""
+"""How gotestsum lists failures again; a package of the same module is a relative path."""
 _HANGING = regex(r"\t\t(Test\S{1,500}) \(\S{1,30}\)$")
 _RUN = regex(r"=== (?:RUN|CONT|NAME) {2,3}(\S{1,500})$")
 _PACKAGE = regex(r"(ok {2}|FAIL|\?   )\t(\S{1,500})(?:[\t ](.*))?$")
 _BUILDING = regex(r"# (\S{1,500})(?: \[\S{1,500}\])?$")
 _PLACE = regex(r"\s{0,40}(?:vet: )?((?:\.{0,2}/)?[^\s:]{1,300}\.go):(\d{1,7})(?::\d{1,5})?: (\S.*)$")
 _BARE_PLACE = regex(r"\s{0,200}[^\s:]{1,300}\.go:\d{1,7}:$")
-"""A message that begins in the next line."""
+"""A place whose message begins on the next line."""
 _LINTER = regex(r"\([a-z][a-z0-9-]{1,30}\)$")
 _WORDS = {"pass": "PASS", "fail": "FAIL", "skip": "SKIP"}
 _TROUBLE = ("panic: ", "fatal error: ", "WARNING: DATA RACE")
@@ -47,7 +47,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 
 class _Reader:
-    """Goes through the lines once; a package is named after its tests."""
+    """Goes through the lines once; the name of a package comes after its tests."""
 
     def __init__(self) -> None:
         self.account = _Account()
@@ -61,7 +61,7 @@ class _Reader:
         self.above: list[tuple[int, str]] = []
         """Tests whose outcome is above a line, outermost first, with their indentation."""
         self.bare: tuple[str, str] | None = None
-        """A test, and a place in it whose message begins in one of the next lines."""
+        """A test, and a place in it whose message begins on one of the next lines."""
 
     def line(self, line: str) -> None:
         if (outcome := _OUTCOME.match(line)) is not None:
@@ -122,7 +122,7 @@ class _Reader:
         self.above, self.bare = [], None
 
     def end(self) -> None:
-        """Tests whose package was never named."""
+        """Count the tests whose package was never named."""
         for test, outcome in self.pending:
             self.account.test("", test, outcome, self.said.get(test) or self.trouble)
 
@@ -132,7 +132,7 @@ def _indent(line: str) -> int:
 
 
 def _only_places(places: Sequence[re.Match[str]]) -> ToolResult | None:
-    """An excerpt of what the compiler or a test printed: only test files, and nothing of a linter."""
+    """Places in an excerpt of what the compiler or a test printed: test files only, and no linter's."""
     if not places or any("_test.go" not in place[1] or _LINTER.search(place[3]) for place in places):
         return None
     findings: list[Finding] = [finding_at(place[1], int(place[2]), place[3]) for place in places]
@@ -229,11 +229,11 @@ class _Account:
         self.tests[package, name] = (outcome, said)
 
     def broken(self, package: str, finding: Finding) -> None:
-        """A finding of the compiler."""
+        """Note a finding of the compiler."""
         self.builds.setdefault(package, []).append(finding)
 
     def package(self, name: str, word: str, rest: str, trouble: str) -> None:
-        """`ok`, `FAIL` or `?`, and what follows the name."""
+        """Note a package: `ok`, `FAIL` or `?`, and what follows the name."""
         self.known = True
         if word == "?" or rest.endswith(_EMPTY):
             self.empty.add(name)
@@ -269,7 +269,7 @@ class _Account:
         return result if result.no_tests else replace(result, failed=failed, total=passed + failed)
 
     def _packages(self, explained: set[str]) -> list[Finding]:
-        """Packages that failed for another reason than one of their tests."""
+        """Packages that failed for a reason other than one of their tests."""
         findings = [finding for each in self.builds.values() for finding in each]
         built = {name.removesuffix(".test").removesuffix("_test") for name in self.builds}
         for name, (word, said) in self.packages.items():

@@ -26,7 +26,7 @@ _TESTED = regex(r"(?:> Task )?:(?:\S{1,200}:)?\w{0,100}[tT]est(?: UP-TO-DATE| FR
 _GREEN = regex(r"BUILD SUCCESSFUL in ")
 _KOTLIN = regex(r"e: (?:file://)?(\S{1,500}?\.kts?):(?: \((\d{1,7}), \d{1,7}\):|(\d{1,7}):\d{1,7}) (\S.*)$")
 _JAVA = regex(r"(?::\w{1,100}(?=/))?(\S{1,500}\.java):(\d{1,7}): error: (\S.*)$")
-"""Older versions print the name of the task, and then what it says, in the same line."""
+"""Older versions print the name of the task before it, on the same line."""
 _WRONG = "* What went wrong:"
 _EMPTY = "> No tests found for given includes: "
 
@@ -80,6 +80,6 @@ def _broken(lines: Sequence[str]) -> list[Finding]:
 
 
 def _uncounted(lines: Sequence[str]) -> ToolResult | None:
-    """A green build that ran its tests says so, and not how many."""
+    """A green build says that its tests ran, but not how many."""
     tested = any(_TESTED.match(line) for line in lines)
     return ToolResult(tool=TOOL, uncounted=True) if tested and any(map(_GREEN.match, lines)) else None

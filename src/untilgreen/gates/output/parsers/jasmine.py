@@ -45,7 +45,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _unfinished(lines: Sequence[str]) -> ToolResult | None:
-    """A process that left in the middle leaves its marks at most."""
+    """A process that exited halfway has printed its progress marks at most."""
     start = lines.index(_STARTED) if _STARTED in lines else len(lines)
     marks = "".join(lines[start + 1 : start + 2])
     if not _MARKS.match(marks):

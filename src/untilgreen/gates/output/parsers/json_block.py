@@ -1,4 +1,4 @@
-"""A JSON list or object in the middle of an output, which wrappers print around."""
+"""A JSON list or object in the middle of other output, such as a wrapper's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _START = regex(r"^\[(?=\s*(?:[{\]]|$))", re.MULTILINE)
 
 
 def decoded(text: str, shape: type[Shape]) -> Shape | None:
-    """The list in the text, if it has this shape; looked for once, from its first line to its last."""
+    """The list in the text, if it has this shape; searched for once, from its first line to its last."""
     return _decoded(text, shape, _START, "]")
 
 

@@ -77,7 +77,7 @@ class _Jest(Struct, frozen=True):
 
 
 def read_jest(text: str) -> ToolResult | None:
-    """What `jest --json`, or vitest's reporter of that shape, says; None if the text is something else."""
+    """What `jest --json`, or vitest's reporter of that format, says; None if the text is something else."""
     if '"numFailedTests"' not in text:
         return None
     run = decoded_object(text, _Jest)

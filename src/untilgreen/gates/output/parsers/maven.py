@@ -26,7 +26,7 @@ _OWN = regex(
 _COUNTS = regex(r"Tests run: (\d{1,9}), Failures: (\d{1,9}), Errors: (\d{1,9}), Skipped: (\d{1,9})(.*)$")
 _TEST = regex(r"(\S.{0,500}?) {1,3}(?:-- )?Time elapsed: .{1,40}<<< (?:FAILURE|ERROR)!")
 _WITHIN = regex(r".* --? in ([\w.$]{1,300})$")
-"""What ends the counts of a class; surefire 2.22 names methods of JUnit 5 below it, without the class."""
+"""The end of a class's counts; below it, surefire 2.22 names methods of JUnit 5 without their class."""
 _OLD_NAME = regex(r"([^\s()]{1,300})\(([\w.$]{1,300})\)$")
 _LISTED = regex(r" {2}([\w.$]{1,300}):(\d{1,7}) (\S.*)$")
 _PLACE = regex(r"(\S{1,500}):\[(\d{1,7}),\d{1,7}\] (\S.*)$")
@@ -34,7 +34,7 @@ _LINE = regex(r"(\S{1,500}\.\w{1,10}):(\d{1,7}): (\S.*)$")
 _GOAL = regex(r"Failed to execute goal (?:(\S{1,300}) (?:\(.{1,100}?\) )?)?on project (\S{1,100}): (\S.*)$")
 _BROKEN = regex(r"BUILD FAILURE$|The build could not read ")
 _RULE = regex(r"Rule \d{1,5}: (\S{1,300}) failed with message:$")
-"""A rule of the enforcer plugin; what it demands is in the next line."""
+"""A rule of the enforcer plugin; what it demands is on the next line."""
 _VERSION = regex(r"(?<=:)\d[^:]{0,40}(?=:)")
 _OLD_HEAD = " T E S T S"
 _EMPTY = ("No tests to run.", "There are no tests to run.")
@@ -60,9 +60,9 @@ class _Account:
     within: str = ""
     crash: str = ""
     crashing: bool = False
-    """Whether the classes follow that were running when surefire's process ended."""
+    """Whether the next lines name the classes that were running when surefire's process ended."""
     bare: bool = False
-    """Surefire before 2.19 prints without levels."""
+    """Whether lines have no level, as before surefire 2.19."""
 
 
 def read(lines: Sequence[str]) -> ToolResult | None:

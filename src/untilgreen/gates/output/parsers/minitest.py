@@ -45,7 +45,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _unfinished(lines: Sequence[str]) -> ToolResult | None:
-    """A process that left in the middle, whatever its exit code."""
+    """A process that exited halfway, whatever its exit code."""
     if _RUNNING not in lines or not any(line.startswith(_OPTIONS) for line in lines):
         return None
     marks = [mark[1] for line in lines[lines.index(_RUNNING) :] if (mark := _MARKS.match(line)) is not None]

@@ -49,7 +49,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _finding(title: str, lines: Sequence[str], number: int) -> list[Finding]:
-    """The titles of suites and test, one per line and each deeper; the last ends in a colon."""
+    """The titles of the suites and the test, one per line and each deeper; the last ends in a colon."""
     titles = [title]
     for line in lines[number : number + _TITLES]:
         if titles[-1].endswith(":") or not line:
@@ -62,7 +62,7 @@ def _finding(title: str, lines: Sequence[str], number: int) -> list[Finding]:
 
 
 def _crashed(lines: Sequence[str]) -> ToolResult | None:
-    """It ended while it loaded the tests: a stack that goes through mocha's own code."""
+    """The error that ended mocha while it loaded the tests: its stack goes through mocha's own code."""
     error, place, said, unread = "", None, "", None
     for number, line in enumerate(lines):
         if line.startswith(_NO_FILES):

@@ -1,4 +1,4 @@
-"""node's own test runner in its `spec` form: `✖ name (1.2ms)`, and counts at the end."""
+"""node's own test runner in its `spec` format: `✖ name (1.2ms)`, and counts at the end."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _DOT_LIST = "Failed tests:"
 _GREEN_DOTS = regex(r"\.{1,500}$")
 _DOTS = regex(r"[.X]{1,500}$")
 _ROW = 20
-"""Dots in a row where the output is not a terminal."""
+"""Dots per row if the output is not a terminal."""
 _OF_A_SUITE = regex(r"'\d{1,9} subtests? failed'")
 _STEP = 2
 _PLACE = regex(r"test at ([^\s].{0,500}):(\d{1,7}):\d{1,7}$")
 
 
 def read(lines: Sequence[str]) -> ToolResult | None:
-    """What node's runner says in these lines; None if it did not print them in this form."""
+    """What node's runner says in these lines; None if it did not print them in this format."""
     counts: dict[str, int] = {}
     findings: list[Finding] = []
     path: list[str] = []
@@ -74,9 +74,9 @@ def _read_dots(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _read_green_dots(lines: Sequence[str]) -> ToolResult | None:
-    """Dots and nothing else, as the `dot` reporter prints where all tests pass; suites have one as well.
+    """Dots and nothing else, which the `dot` reporter prints if all tests pass, also one for each suite.
 
-    Rows are full up to the last, which ends with a line end: other runners leave a part of one when they die.
+    All rows but the last are full, and that ends in a newline: other runners that die leave part of a row.
     """
     told = [line for line in lines if line.strip()]
     if not told or lines[-1] or not all(_GREEN_DOTS.match(line) for line in told):
@@ -87,7 +87,7 @@ def _read_green_dots(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _listed(lines: Sequence[str]) -> list[Finding]:
-    """The list at the end, where a reporter printed nothing before it or suites failed by themselves."""
+    """The failures listed at the end, if a reporter printed none before or suites failed by themselves."""
     if _LIST not in lines:
         return []
     findings = []

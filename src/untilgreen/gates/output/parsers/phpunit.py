@@ -76,7 +76,7 @@ def _unfinished(lines: Sequence[str]) -> ToolResult:
 
 
 def _told(group: str, name: str, lines: Sequence[str], number: int) -> Finding:
-    """A finding of `--testdox`, which tells tests in prose."""
+    """A finding of `--testdox`, which describes tests in prose."""
     beside = [found[1] for line in lines[number : number + 20] if (found := _BESIDE.match(line)) is not None]
     place = next((found for said in beside if (found := _PLACE.match(said)) is not None), None)
     file, row = (place[1], int(place[2])) if place else (None, None)
@@ -84,7 +84,7 @@ def _told(group: str, name: str, lines: Sequence[str], number: int) -> Finding:
 
 
 def _finding(name: str, lines: Sequence[str], number: int) -> Finding:
-    """The name without the data that its data set holds."""
+    """A finding named after its test and data set, but not the data in it."""
     place = None
     for line in lines[number : number + 60]:
         if _ENTRY.match(line) or (place := _PLACE.match(line)) is not None:

@@ -45,7 +45,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _named(lines: Sequence[str]) -> dict[str, list[Finding]]:
-    """Tests that Test::More names on its own, by their file."""
+    """Tests that Test::More itself names, by file."""
     found: dict[str, list[Finding]] = {}
     for number, line in enumerate(lines[:-1]):
         test = _DIAGNOSIS.match(line)

@@ -48,7 +48,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 
 class _Reader:
-    """Goes through the lines once and knows at each which part of which session it is in."""
+    """Goes through the lines once, and tracks which part of which session each is in."""
 
     def __init__(self, *, nesting: bool = True) -> None:
         self.nesting = nesting
@@ -78,7 +78,7 @@ class _Reader:
     def _bar(self, title: str) -> None:
         session = self.session
         if title == "test session starts":
-            if session.section in _CAPTURED:  # a test that runs pytest, and was captured
+            if session.section in _CAPTURED:  # a test runs pytest itself, and its output was captured
                 self.depth += self.nesting
                 self.nested = True
             else:
@@ -101,7 +101,7 @@ class _Reader:
     def _line(self, line: str) -> None:
         session = self.session
         in_blocks = session.section in _CAPTURED
-        counts = None if session.begun and in_blocks else counts_of(line)  # once begun, its own has a bar
+        counts = None if session.begun and in_blocks else counts_of(line)  # after a header, they have a bar
         if counts is not None:
             session.counts = counts
             self._close()
@@ -191,7 +191,7 @@ def _account(sessions: Sequence[_Session], reader: _Reader) -> ToolResult:
     )
     nothing = bool(sessions) and all(session.nothing_ran for session in sessions)
     found = distinct(findings)
-    failed = failed if nothing else max(failed, len(found))  # a crash or a missed coverage counts no test
+    failed = failed if nothing else max(failed, len(found))  # a crash or missed coverage counts no test
     return ToolResult(
         tool="pytest",
         findings=found,
@@ -228,9 +228,9 @@ class _Session:
     blocks: list[_Block] = field(default_factory=list)
     running: str = ""
     done: bool = False
-    """All tests were reported, which is all that `-qq` prints where they pass."""
+    """Whether all tests were reported, which is all that `-qq` prints if they pass."""
     rows: bool = False
-    """Rows of marks were seen, which is all that `-q` prints before its end."""
+    """Whether rows of marks were seen, which is all that `-q` prints before its end."""
     stopped: str = ""
     internal: str = ""
     coverage: str = ""
@@ -254,7 +254,7 @@ class _Session:
 
 
 def _tally(session: _Session) -> tuple[int, int, int, int]:
-    """Passed, failed, skipped and all; counted from the progress where no last line counts them."""
+    """Passed, failed, skipped and all; counted from the progress if no last line counts them."""
     if session.counts:
         passed, failed, skipped = session.counts.passed, session.counts.failed, session.counts.skipped
     else:
@@ -298,7 +298,7 @@ def _unnamed(session: _Session) -> Iterator[Finding]:
 
 
 def _by_place(blocks: list[_Block]) -> dict[tuple[str, str], tuple[_Block, int | None]]:
-    """Blocks and lines by test and file; by the test alone, too, if a block names no file."""
+    """Blocks and lines by test and file; also the blocks by test alone."""
     known: dict[tuple[str, str], tuple[_Block, int | None]] = {}
     for block in blocks:
         for file, line in block.places:

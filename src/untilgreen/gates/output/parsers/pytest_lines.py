@@ -32,7 +32,7 @@ class NamedFailure(Struct, frozen=True, kw_only=True):
     word: str = ""
     message: str = ""
     part: str = ""
-    """Which subtest of it, where it is one."""
+    """Which subtest it is, if it is one."""
 
 
 class Counts(Struct, frozen=True, kw_only=True):
@@ -46,7 +46,7 @@ class Counts(Struct, frozen=True, kw_only=True):
 
     @property
     def empty(self) -> bool:
-        """Nothing ran, nothing failed, nothing was left out on purpose."""
+        """Whether nothing ran, nothing failed, and nothing was left out on purpose."""
         return not (self.passed or self.failed or self.skipped or self.listed)
 
 
@@ -107,7 +107,7 @@ def collected(line: str) -> int | None:
 
 
 def summarized(line: str, *, strict: bool) -> NamedFailure | None:
-    """A line of the short test summary; outside it (`strict`) only what can be nothing else."""
+    """A line of the short test summary; outside it (`strict`) only a line that can be nothing else."""
     if line.startswith("[") and " SUBFAIL " in line:  # as the older plugin for subtests prints it
         part, _, rest = line.partition(" SUBFAIL ")
         line = f"SUBFAILED{part} {rest}"

@@ -59,9 +59,9 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _marks(lines: Sequence[str]) -> int | None:
-    """How many examples ended, where nothing but a mark for each of them was printed before the summary.
+    """How many examples finished, if only a mark for each was printed before the summary; else None.
 
-    An example that calls `exit` is counted, and neither it nor those after it get a mark.
+    An example that calls `exit` is counted, but neither it nor those after it get a mark.
     """
     shown = 0
     for line in lines:

@@ -1,4 +1,4 @@
-"""ruff: `a.py:3:4: F401 message`, the same with an arrow below and code, or all of it as JSON."""
+"""ruff: `a.py:3:4: F401 message`, the same with an arrow and source below, or all of it as JSON."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _titled(title: str, arrow: re.Match[str]) -> list[Finding]:
-    """`F401 message`, and below it where."""
+    """`F401 message`, and the place below it."""
     told = _TITLE.match(title) if arrow[1].endswith(_PYTHON) else None
     return [finding_at(arrow[1], int(arrow[2]), told[2], told[1])] if told else []
 

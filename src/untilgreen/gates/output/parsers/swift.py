@@ -1,4 +1,4 @@
-"""swift test: `Test Case 'A.testB' failed`, or `✘ Test "x" failed` of Swift Testing; a start has its end."""
+"""swift test: `Test Case 'A.testB' failed`, or `✘ Test "x" failed` of Swift Testing."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _UNFINISHED = "It was started, and swift ended before it was done."
 @dataclass
 class _Account:
     outcomes: dict[str, str] = field(default_factory=dict)
-    """By test; the last word is `started` where a test ended the process."""
+    """The last word about each test: `started` if it ended the process."""
     said: dict[str, tuple[str, str, int]] = field(default_factory=dict)
     fatal: tuple[str, str, int] | None = None
     executed: int = 0
     known: bool = False
     begun: int = 0
     planned: int = 0
-    """Of tests that run in parallel, the last one that was named, and how many there are."""
+    """For tests that run in parallel: the number of the last one named, and how many there are."""
 
     def line(self, line: str) -> None:
         if (case := _CASE.match(line)) is not None:

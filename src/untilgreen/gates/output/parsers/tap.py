@@ -75,12 +75,12 @@ class Account:
     parents: list[_Parent] = field(default_factory=list)
     used: Counter[str] = field(default_factory=Counter)
     other: bool = False
-    """A line was seen that is not TAP."""
+    """Whether a line was seen that is not TAP."""
 
     @property
     def is_one(self) -> bool:
         """Whether this is TAP at all."""
-        # One that was cut off before its plan has nothing but points.
+        # TAP that was cut off before its plan has nothing but points.
         cut_off = self.points and not self.other and self.bailed is None
         declared = self.version or self.planned is not None or cut_off
         said = self.points or self.bailed is not None or self.planned == 0
@@ -88,11 +88,11 @@ class Account:
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything that was planned came."""
+        """Whether all planned points were printed."""
         return self.bailed is not None or (self.planned is not None and self.planned <= self.points)
 
     def line(self, line: str) -> None:
-        """One more line, without its end."""
+        """Read one more line, without its newline."""
         if (point := _POINT.match(line)) is not None:
             self._point(point)
         elif self.block and self.open is not None:
@@ -155,7 +155,7 @@ class Account:
             self._failed(self.levels[0], " > ".join([*(parent.name for parent in self.parents), name]))
 
     def _close(self) -> None:
-        """A suite that failed by itself is a finding, too."""
+        """End a suite; one that failed by itself is a finding, too."""
         parent = self.parents.pop()
         if parent.failed and self.failed == parent.before:
             self._failed(self.levels[0], " > ".join([*(each.name for each in self.parents), parent.name]))
@@ -170,7 +170,7 @@ class Account:
             level.red.append(self.open)
 
     def _why(self, said: str) -> None:
-        """The words, or the mark of a block that has them in the next lines."""
+        """Note why a point failed: the text itself, or the mark of a block that has it on the next lines."""
         if self.open is None or self.open.said:
             return
         if said[0] in "|>":

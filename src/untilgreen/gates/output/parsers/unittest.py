@@ -1,4 +1,4 @@
-"""unittest, and Django's runner on top of it: headers name what failed, `Ran N tests` closes."""
+"""unittest, and Django's runner on top of it: headers name what failed, `Ran N tests` ends a run."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def read(lines: Sequence[str]) -> ToolResult | None:
     for number, line in enumerate(lines):
         if (ruler := _RULER.match(line)) is not None:
             section, known = ruler[1], True
-            if section.startswith("Unhandled ") and section != "Unhandled Errors":  # only their heading
+            if section.startswith("Unhandled ") and section != "Unhandled Errors":  # a mere heading
                 said = paragraph(lines, number + 1)
                 findings.append(finding_about(f"{section}: {said.partition(chr(10))[0]}", said))
         elif section and (fail := _FAIL.match(line)) is not None:

@@ -34,7 +34,7 @@ def read(file: BinaryIO, make_relative: MakeRelative = str) -> ToolResult:
 
 
 def read_sarif(file: BinaryIO, make_relative: MakeRelative = str) -> ToolResult:
-    """The same where the name says already what it is."""
+    """The same for a file whose name already says that it is SARIF."""
     return sarif.seen(_decoded(file.read().removeprefix(_BOM), sarif.Log), make_relative)
 
 

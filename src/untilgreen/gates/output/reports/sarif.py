@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: what analysers found, each result with a rule, a level and a place."""
+"""SARIF 2.1.0: what analyzers found, each result with a rule, a level and a place."""
 
 from __future__ import annotations
 
