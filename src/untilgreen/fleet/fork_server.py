@@ -100,7 +100,7 @@ class ForkServer:
         try:
             try:
                 socket.send_fds(self._line, message, theirs)
-            except (BrokenPipeError, ConnectionResetError):  # it was killed, perhaps as out of memory
+            except (BrokenPipeError, ConnectionResetError):  # it was killed, perhaps by the OOM killer
                 self.close()
                 self._open()
                 socket.send_fds(self._line, message, theirs)

@@ -36,7 +36,7 @@ class DiskWatch(Struct, kw_only=True):
 
     async def until_too_much(self) -> None:
         """Return once the command has written more than the limit."""
-        while not await to_thread.run_sync(self.too_much, abandon_on_cancel=True):  # noqa: ASYNC110 - no event tells
+        while not await to_thread.run_sync(self.too_much, abandon_on_cancel=True):  # noqa: ASYNC110 - nothing to wait for
             await sleep(PAUSE_SECONDS)
 
     def too_much(self) -> bool:

@@ -171,7 +171,7 @@ def _ours(sandbox: Sandbox | None) -> Mapping[str, str]:
 
 
 def _limits(sandbox: Sandbox | None) -> dict[str, int]:
-    """What a cgroup, where there is one, limits for all processes of a sandbox together."""
+    """The limits that a cgroup, if there is one, sets for all processes of a sandbox together."""
     most = {} if sandbox is None else {"memory.max": sandbox.memory, "pids.max": sandbox.processes}
     return {name: number for name, number in most.items() if number is not None}
 

@@ -31,7 +31,7 @@ class CrashingJournal:
         self.appended = 0
 
     async def append(self, *events: Event) -> None:
-        """Store the events up to the one to die after; then die before the caller learns of it."""
+        """Store the events up to the `fuse`-th; then die before the caller learns of it."""
         left = self.fuse - self.appended
         stored = events[:left] if left > 0 else events
         await self.inner.append(*stored)

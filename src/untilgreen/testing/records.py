@@ -102,7 +102,7 @@ async def _delivers_commands(make: Make) -> None:
 
 
 async def _takes_commands_without_a_driver(make: Make) -> None:
-    """A command to a run that nobody drives is in its journal in the end, or waits for the next driver."""
+    """A command to a run that nobody drives ends up in its journal, or waits for the next driver."""
     sender = make()
     before = (await sender.load()).seq
     letter = await sender.send(Pause(at=3.0, by="me"))

@@ -1,7 +1,7 @@
 """Original tests with every assertion reversed: if the code does what they ask, each of them fails.
 
 A test that stays green was not asked: the product took it over, ended its process, brought its own helper,
-or returned something that equals every value. Seeing that takes no list of the ways to do it.
+or returned something that equals every value. All of that shows here without a list of the ways to do it.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def unasked(
     """The ids of tests that must be red and are not.
 
     `control` is the verdict on the untouched tree with the same tests; `texts` are those in Python. `loaded`
-    says that the gate loads them: then it may not be all green, even where the untouched tree could not.
+    says that the gate loads them: then it must not be all green, even if the untouched tree could not.
     """
     green = verdict.status == "pass"
     if not green and not _to_the_end(verdict):

@@ -233,7 +233,7 @@ def _layered(sandbox: Sandbox, program: str, cwd: Path, env: Mapping[str, str]) 
 
 
 def between(path: Path, places: Mapping[Path, Mount]) -> Sequence[Path]:
-    """The directories between a writable place and a mount in it; as mounts too, none can be moved away."""
+    """The directories between a writable place and a mount in it; mounted too, so none can be moved away."""
     around = next((each for each in path.parents if each in places), None)
     if around is None or places[around].way != "write" or not os.path.lexists(path):
         return ()

@@ -175,7 +175,7 @@ class _Running:
         self._unwanted = False
 
     def begin(self, process: Popen[bytes]) -> None:
-        """The process has started."""
+        """Note that the process has started."""
         with self._door:
             self._process = process
             if self._unwanted:

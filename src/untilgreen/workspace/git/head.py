@@ -20,7 +20,7 @@ _TREE_OF = regex(rb"tree ([0-9a-f]+)\n")
 
 
 class _Endless(Exception):
-    """One of git's files is no small regular file: an agent may have replaced it, with a pipe for example."""
+    """One of git's files is not a small regular file: an agent may have put a pipe in its place."""
 
 
 class History:

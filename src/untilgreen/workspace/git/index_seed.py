@@ -100,7 +100,7 @@ async def _begun(private: PrivateRepository, git: Git) -> Path:
 
 
 def _may_have_submodules(index: Path) -> bool:
-    """Whether the index file may list a submodule; with a split index, the other file may."""
+    """Whether the index file, or the other half of a split index, may list a submodule."""
     try:
         return _SUBMODULE_MODE in index.read_bytes() or any(index.parent.glob("sharedindex.*"))
     except FileNotFoundError:

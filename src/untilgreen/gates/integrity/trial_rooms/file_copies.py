@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 LARGEST = 2_000_000_000
 """How many bytes are copied into one room; files that share their blocks cost nothing."""
 _CLONE = 0x40049409
-"""The request of Linux that lets two files share their blocks until one is written."""
+"""The ioctl of Linux that lets two files share their blocks until one is written."""
 
 
 def too_much(room: Path, top: Path, shown: Collection[str]) -> bool:

@@ -73,7 +73,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     files: frozenset[str] = frozenset()
     """The watched files that the room had."""
     rewritten: tuple[str, ...] = ()
-    """Those of them that were not the same any more when the gates were done."""
+    """Those of them that had changed when the gates were done."""
     made: tuple[str, ...] = ()
     """New files that configure a tool."""
     leaving: tuple[str, ...] = ()

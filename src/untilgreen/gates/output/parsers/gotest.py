@@ -19,7 +19,7 @@ TOOL = "go-test"
 _EMPTY = ("[no test files]", "[no tests to run]")
 _OUTCOME = regex(r" {0,200}--- (PASS|FAIL|SKIP): (\S{1,500}) \(\d{1,9}(?:\.\d{1,9})?s\)$")
 _SUMMED_UP = regex(r"=== (FAIL|SKIP): (\S{1,500}) (\S{1,500}) \(\d{1,9}(?:\.\d{1,9})?s\)$")
-"""How gotestsum lists failures again; a package of the same module is a relative path."""
+"""How gotestsum repeats a failure; a package of the same module is a relative path."""
 _HANGING = regex(r"\t\t(Test\S{1,500}) \(\S{1,30}\)$")
 _RUN = regex(r"=== (?:RUN|CONT|NAME) {2,3}(\S{1,500})$")
 _PACKAGE = regex(r"(ok {2}|FAIL|\?   )\t(\S{1,500})(?:[\t ](.*))?$")
