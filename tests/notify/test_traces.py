@@ -202,7 +202,7 @@ def test_an_old_journal_makes_the_same_trace(traced: Traced, receiver: Receiver)
     ("arguments", "sentence"),
     [
         (("export",), "untilgreen export --otel RUN"),
-        (("export", "--otel", "--endpoint", "http://127.0.0.1:9/v1/traces"), "nothing listens there"),
+        (("export", "--otel", "--endpoint", "http://127.0.0.1:9/v1/traces"), "connection refused"),
         (("export", "--otel", "nope"), "nope"),
     ],
 )

@@ -714,7 +714,7 @@ def test_a_name_can_not_be_registered_over_another(plugins: Plugins, name: str, 
     with pytest.raises(ConfigError) as caught:
         plugins.register("strategy", name, Fixed)
 
-    assert str(caught.value) == f"The strategy {name!r} is offered more than once: {origin}. Rename one."
+    assert str(caught.value) == f"The strategy {name!r} is provided more than once: {origin}. Rename one."
 
 
 @pytest.mark.parametrize("name", ["", "a:b", "./rules.py", "rules.py", "two words"])
@@ -886,7 +886,7 @@ def test_the_list_shows_packages_and_what_is_wrong_with_them(installed: Path) ->
             "hybrid",
             rival,
             gives_up,
-            f"The strategy 'hybrid' is offered more than once: built-in and {rival}. "
+            f"The strategy 'hybrid' is provided more than once: built-in and {rival}. "
             "Rename one, or name the one you mean by its place: 'untilgreen_rival:Hasty'.",
         ],
         [
@@ -903,7 +903,7 @@ def test_the_list_shows_packages_and_what_is_wrong_with_them(installed: Path) ->
 
 def test_a_name_that_two_packages_offer_is_an_error_that_names_both(installed: Path) -> None:
     assert refusal(installed, "registry.create('strategy', 'contested')") == (
-        "The strategy 'contested' is offered more than once: "
+        "The strategy 'contested' is provided more than once: "
         "package untilgreen-patient 1.2 and package untilgreen-rival 0.3. "
         "Rename one, or name the one you mean by its place: "
         "'untilgreen_patient:Patient' or 'untilgreen_rival:Hasty'."
@@ -952,7 +952,7 @@ def test_a_package_can_not_take_the_name_of_a_built_in(installed: Path) -> None:
         ),
         (
             "registry.register('strategy', 'patient', print)",
-            "The strategy 'patient' is offered more than once: "
+            "The strategy 'patient' is provided more than once: "
             "package untilgreen-patient 1.2 and registered. "
             "Rename one, or name the one you mean by its place: 'untilgreen_patient:Patient'.",
         ),

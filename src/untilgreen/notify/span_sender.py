@@ -148,7 +148,7 @@ class _Said(logging.Handler):
         error = record.args[0] if isinstance(record.args, tuple) and record.args else ""
         text = record.getMessage()
         if "refused" in text:
-            self.last = "nothing listens there"
+            self.last = "connection refused"
         elif "code: " in text and isinstance(record.args, tuple):
             self.last = f"it answered {record.args[1]} {record.args[2]}"
         elif not self.last:

@@ -83,7 +83,7 @@ class Traces:
         return (
             self._sender.sent,
             self._sender.endpoint,
-            self._sender.trouble or ("" if done else "it is slow"),
+            self._sender.trouble or ("" if done else "it timed out"),
         )
 
     def tell(self, event: Event, state: RunState) -> None:

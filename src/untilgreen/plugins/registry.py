@@ -268,5 +268,5 @@ def _conflict(kind: Kind, offers: Sequence[_Offer]) -> ConfigError:
     places = [repr(offer.target) for offer in offers if offer.origin.startswith("package")]
     way_out = f", or name the one you mean by its place: {' or '.join(places)}" if places else ""
     return ConfigError(
-        f"{_who(kind, offers[0].name)} is offered more than once: {origins}. Rename one{way_out}."
+        f"{_who(kind, offers[0].name)} is provided more than once: {origins}. Rename one{way_out}."
     )

@@ -272,7 +272,7 @@ def test_a_question_about_weakened_tests_says_so_and_names_them() -> None:
     run.lap(integrity=WEAKENED)
 
     assert run.asked.question == (
-        "Lap 1, 2 findings in all: integrity failed, tests were weakened (tests/test_a.py). Continue?"
+        "Lap 1, 2 findings in all: integrity failed: tests were weakened (tests/test_a.py). Continue?"
     )
 
 

@@ -362,7 +362,7 @@ def test_a_different_approach_is_one_more_lap_with_a_hint_and_the_persons_note(r
     run.perform(run.until(Decide), Turn())
 
     decision = continued(run.decided)
-    assert (decision.remedy, decision.reason) == ("ask", "different approach was asked for by ann")
+    assert (decision.remedy, decision.reason) == ("ask", "different approach was requested by ann")
     assert run.until(Work).lap == 4
     text = compose(run.state).text
     assert "Do not try this again." in text
@@ -375,7 +375,7 @@ def test_a_nameless_answer_is_taken_as_well() -> None:
     run.arrive(Answer(at=0.0, choice="different approach"))
     run.perform(run.until(Decide), Turn())
 
-    assert continued(run.decided).reason == "different approach was asked for"
+    assert continued(run.decided).reason == "different approach was requested"
 
 
 def test_after_a_different_approach_that_does_not_help_the_run_ends() -> None:

@@ -195,7 +195,7 @@ def test_the_best_tree_is_left_when_a_run_ends_without_success() -> None:
     for ids in ("abc", "a", "ab"):
         run.lap(tests=red(*ids))
 
-    assert run.step == Restore(lap=2, snapshot="tree-2", why="lap 2 is the one to keep")
+    assert run.step == Restore(lap=2, snapshot="tree-2", why="lap 2 has the files to keep")
     state = run.end()
     assert (state.outcome, state.final_snapshot) == (Outcome.EXHAUSTED, "tree-2")
 
@@ -229,7 +229,7 @@ def test_the_untouched_tree_is_left_when_every_lap_is_worse() -> None:
     run.lap(tests=red("a"))
     run.lap(tests=red("a", "b"))
 
-    assert run.until(Restore) == Restore(lap=0, snapshot="tree-0", why="lap 0 is the one to keep")
+    assert run.until(Restore) == Restore(lap=0, snapshot="tree-0", why="lap 0 has the files to keep")
 
 
 def test_a_restored_tree_is_not_restored_twice() -> None:

@@ -63,7 +63,7 @@ def test_continue_is_another_lap_and_its_note_reaches_the_brief(restarted: bool)
         run, Answer(at=0.0, choice="continue", note="Mind the time zone.", by="ann"), restarted=restarted
     )
 
-    assert continued(run.decided).reason == "another lap was asked for by ann"
+    assert continued(run.decided).reason == "another lap was requested by ann"
     assert run.until(Work) == Work(lap=3, attempt=1, agent="one")
     assert "# From the person you work for\n\nMind the time zone." in compose(run.state).text
 

@@ -187,7 +187,7 @@ class SandboxTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         Literal["all", "agents", "none"], about("Who may use the network: everyone, only agents, or no one.")
     ] = "all"
     env: Annotated[
-        list[str], about("Names of further variables to pass in; a `*` at the end matches any rest.")
+        list[str], about("Names of more variables to pass in; a `*` at the end matches any suffix.")
     ] = field(default_factory=list)
     read: Annotated[list[str], about("Hidden paths to make readable, such as ~/.npmrc.")] = field(
         default_factory=list

@@ -267,9 +267,7 @@ def _add(one: Usage, other: Usage) -> Usage:
 def _gate_checked(state: RunState, lap: Open, event: GateChecked) -> RunState:
     gate = next((gate for gate in state.plan.gates if gate.name == event.gate), None)
     if gate is None:
-        raise JournalDamaged(
-            f"The journal has a verdict of gate {event.gate!r}, which the plan does not know."
-        )
+        raise JournalDamaged(f"The journal has a verdict of gate {event.gate!r}, which is not in the plan.")
     judged = replace(lap, verdicts={**lap.verdicts, event.gate: event.verdict})
     if gate.kind not in REMEMBERS or event.verdict.status not in ("pass", "fail"):
         return replace(state, open=judged)

@@ -88,7 +88,7 @@ def _ended(gate: GateSpec, verdict: Verdict) -> str:
     """What happened; with the first finding for a gate that is broken or not believed."""
     if verdict.status == "fail" and not doubted(verdict):
         files = weakening_files(verdict) if gate.kind == INTEGRITY_GATE else ()
-        return f"{gate.name} failed, tests were weakened ({named(files)})" if files else f"{gate.name} failed"
+        return f"{gate.name} failed: tests were weakened ({named(files)})" if files else f"{gate.name} failed"
     why = verdict.findings[0].message if verdict.findings else ""
     word = "is not believed" if doubted(verdict) else "is broken"
     return f"{gate.name} {word} ({trim(why, 300)})" if why else f"{gate.name} {word}"

@@ -86,7 +86,7 @@ def resolve(state: RunState, choice: str, finish: Finish, signals: tuple[Signal,
     by = f" by {state.answer.by}" if state.answer and state.answer.by else ""
     if choice in (DIFFERENT, REVIEW):
         return Continue(
-            reason=f"{choice} was asked for{by}",
+            reason=f"{choice} was requested{by}",
             remedy=ASK,
             hint=hint(state, signals),
         )

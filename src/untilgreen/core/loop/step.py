@@ -168,7 +168,7 @@ def _last_things(state: RunState, finish: Finish) -> Step:
     if target is not None and not state.left:
         snapshot = state.snapshot_of(target)
         if snapshot is not None and snapshot != state.tree:
-            return Restore(lap=target, snapshot=snapshot, why=f"lap {target} is the one to keep")
+            return Restore(lap=target, snapshot=snapshot, why=f"lap {target} has the files to keep")
     return Conclude(outcome=finish.outcome, reason=finish.reason)
 
 

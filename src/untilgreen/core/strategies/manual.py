@@ -39,7 +39,7 @@ class Manual(Struct, frozen=True, kw_only=True):
             return Continue(reason=f"back to lap {target}{by}", restore=target)
         if answer.choice == SWITCH:
             return Continue(reason=f"{answer.argument} continues{by}", agent=answer.argument)
-        return Continue(reason=f"another lap was asked for{by}")
+        return Continue(reason=f"another lap was requested{by}")
 
 
 def _question(state: RunState, signals: tuple[Signal, ...]) -> Ask:
