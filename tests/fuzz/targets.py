@@ -160,7 +160,7 @@ def cut(data: bytes) -> object:
     """A secret is gone from every text that holds it, also from one that came in two pieces."""
     secrets = Secrets({"API_TOKEN": "correct-horse-battery"})
     said = read_as_text(data) + "correct-horse-battery" + read_as_text(data)
-    clean = secrets.cut(said)
+    clean = secrets.redact(said)
     assert "correct-horse-battery" not in clean
     return clean
 

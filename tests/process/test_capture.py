@@ -136,7 +136,7 @@ def test_none_of_the_three_gets_a_secret_that_comes_in_two_pieces(tmp_path: Path
         output.take(b"one hunter2-")
         output.take(b"hunter2 two")
 
-    clean = "one [API_TOKEN was cut out] two"
+    clean = "one [API_TOKEN redacted] two"
     assert (tmp_path / "kept").read_text() == clean
     assert (output.ends.text(), lines) == (clean, [clean])
 

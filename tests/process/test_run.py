@@ -137,7 +137,7 @@ async def test_neither_stream_tells_a_secret_of_ours_or_one_that_the_command_was
     script = shell('echo "$OUR_TOKEN $ITS_TOKEN"; echo "$OUR_TOKEN $ITS_TOKEN" >&2')
     ran = await run(script, cwd=tmp_path, env={"ITS_TOKEN": "swordfish-swordfish"})
 
-    assert ran.stdout == ran.stderr == "[OUR_TOKEN was cut out] [ITS_TOKEN was cut out]\n"
+    assert ran.stdout == ran.stderr == "[OUR_TOKEN redacted] [ITS_TOKEN redacted]\n"
 
 
 async def test_a_missing_program_is_exit_code_127(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ async def failed(
     failures = 1 if len(now.laps) > len(before.laps) else order.failures + 1
     words = f"Attempt {failures} of {MOST_FAILURES} to drive the run failed on {place}: {_said(cause)}"
     lap, attempt = (now.open.number, now.open.attempt) if now.open else (len(now.laps), 1)
-    told = Activity(kind="retry", text=secrets_of(now.plan).cut(words))
+    told = Activity(kind="retry", text=secrets_of(now.plan).redact(words))
     record.show(ShownActivity(at=time.time(), lap=lap, attempt=attempt, activity=told))
     state = await settle(record, words if failures >= MOST_FAILURES else "")
     if state is None:

@@ -43,10 +43,10 @@ TOKENS = [
     ],
 )
 def test_the_value_of_a_variable_whose_name_says_so_is_cut_out(form: str) -> None:
-    cut = SECRETS.cut(f"before {form} after")
+    cut = SECRETS.redact(f"before {form} after")
 
     assert form not in cut
-    assert "was cut out" in cut
+    assert "redacted]" in cut
     assert cut.startswith("before ")
     assert cut.endswith(" after")
 
@@ -55,20 +55,20 @@ def test_the_value_of_a_variable_whose_name_says_so_is_cut_out(form: str) -> Non
 def test_every_name_that_says_so_is_a_secrets_from_eight_characters_on(word: str) -> None:
     secrets = Secrets({f"MY_{word}S": "12345678", f"{word}_OF_MINE": "7654321"})
 
-    assert secrets.cut("12345678 7654321") == f"[MY_{word}S was cut out] 7654321"
+    assert secrets.redact("12345678 7654321") == f"[MY_{word}S redacted] 7654321"
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab", "abc", "user:"])
 def test_base64_hides_nothing(before: str) -> None:
     hidden = base64.b64encode(f"{before}hunter2-hunter2:rest".encode()).decode()
 
-    assert b"hunter2-hunt" not in base64.b64decode(SECRETS.cut(hidden).split("[")[0] + "====")
-    assert "[API_TOKEN was cut out]" in SECRETS.cut(hidden)
+    assert b"hunter2-hunt" not in base64.b64decode(SECRETS.redact(hidden).split("[")[0] + "====")
+    assert "[API_TOKEN redacted]" in SECRETS.redact(hidden)
 
 
 @pytest.mark.parametrize("token", TOKENS)
 def test_a_token_that_shows_what_it_is_is_cut_out(token: str) -> None:
-    assert SECRETS.cut(f"see {token}, there") == "see [a token was cut out], there"
+    assert SECRETS.redact(f"see {token}, there") == "see [token redacted], there"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_token_that_shows_what_it_is_is_cut_out(token: str) -> None:
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
-    assert SECRETS.cut(text) is text
+    assert SECRETS.redact(text) is text
 
 
 @given(st.data())
@@ -98,7 +98,7 @@ def test_a_secret_in_pieces_is_cut_out_like_a_whole_one(data: st.DataObject) -> 
     strainer = Strainer(SECRETS)
     chunks = [raw[start:end] for start, end in zip([0, *places], [*places, len(raw)], strict=True)]
 
-    assert b"".join(map(strainer.take, chunks)) + strainer.close() == SECRETS.cut_bytes(raw)
+    assert b"".join(map(strainer.take, chunks)) + strainer.close() == SECRETS.redact_bytes(raw)
 
 
 @pytest.mark.parametrize("end", [b"", b", there", b"-----"])
@@ -109,7 +109,7 @@ def test_a_secret_in_two_pieces_is_cut_out_wherever_it_was_cut(secret: str, end:
         strainer = Strainer(SECRETS)
         passed = strainer.take(raw[:place]) + strainer.take(raw[place:]) + strainer.close()
 
-        assert passed == SECRETS.cut_bytes(raw)
+        assert passed == SECRETS.redact_bytes(raw)
 
 
 @pytest.mark.parametrize("token", ["hunter2-hunter2", TOKENS[0]])
@@ -127,8 +127,8 @@ def test_an_endless_line_is_passed_on_and_nothing_in_it_slips_through(token: str
 def test_of_a_secret_that_begins_with_another_one_nothing_is_left(first: str) -> None:
     secrets = Secrets({first: "hunter2-hunter2", "M_TOKEN": "hunter2-hunter2-and-more"})
 
-    assert secrets.cut("hunter2-hunter2-and-more") == "[M_TOKEN was cut out]"
-    assert secrets.name("hunter2-hunter2-and-more") == "${M_TOKEN}"
+    assert secrets.redact("hunter2-hunter2-and-more") == "[M_TOKEN redacted]"
+    assert secrets.to_references("hunter2-hunter2-and-more") == "${M_TOKEN}"
 
 
 def test_a_secret_that_ends_as_it_begins_is_not_cut_in_two() -> None:
@@ -137,21 +137,21 @@ def test_a_secret_that_ends_as_it_begins_is_not_cut_in_two() -> None:
 
     passed = strainer.take(b"it is !a! secret !a!") + strainer.take(b", see") + strainer.close()
 
-    assert passed == b"it is [MY_PASSWORD was cut out], see"
+    assert passed == b"it is [MY_PASSWORD redacted], see"
 
 
 def test_a_value_that_is_no_text_is_a_secret_too() -> None:
     value = b"caf\xe9-caf\xe9"
 
-    cut = Secrets({"MY_PASSWORD": value.decode("utf-8", "surrogateescape")}).cut_bytes(b"it is " + value)
+    cut = Secrets({"MY_PASSWORD": value.decode("utf-8", "surrogateescape")}).redact_bytes(b"it is " + value)
 
-    assert cut == b"it is [MY_PASSWORD was cut out]"
+    assert cut == b"it is [MY_PASSWORD redacted]"
 
 
 def test_a_private_key_whose_end_is_missing_is_cut_out() -> None:
     begun = KEY_BLOCK.partition("AAAA")[0]
 
-    assert SECRETS.cut(f"see {begun}") == "see [a token was cut out]"
+    assert SECRETS.redact(f"see {begun}") == "see [token redacted]"
 
 
 def test_ordinary_lines_are_not_held_back() -> None:
@@ -160,7 +160,7 @@ def test_ordinary_lines_are_not_held_back() -> None:
 
 def test_a_value_in_a_spec_becomes_the_name_of_its_variable_and_comes_back() -> None:
     written = f"curl -H 'X: hunter2-hunter2' -u me:{PASSWORD} $HOME ${{HOME}}"
-    redacted = SECRETS.redact(written)
+    redacted = SECRETS.redact_to_references(written)
 
     assert redacted == "curl -H 'X: ${API_TOKEN}' -u me:${DB_PASSWORD} $HOME ${HOME}"
     assert reinsert(redacted, {**VARIABLES, "HOME": "no"}) == written
@@ -193,7 +193,7 @@ SPELLINGS = [
 def test_no_spelling_hides_a_secret(spelled: str) -> None:
     secrets = Secrets({"DB_PASSWORD": TRICKY})
 
-    assert secrets.cut(f"before {spelled} after\n") == "before [DB_PASSWORD was cut out] after\n"
+    assert secrets.redact(f"before {spelled} after\n") == "before [DB_PASSWORD redacted] after\n"
 
 
 @pytest.mark.parametrize("spelled", [each for each in SPELLINGS if " " not in each])
@@ -201,7 +201,7 @@ def test_no_spelling_hides_a_secret(spelled: str) -> None:
 def test_no_spelling_hides_a_secret_that_comes_in_pieces(spelled: str, size: int) -> None:
     secrets = Secrets({"DB_PASSWORD": TRICKY})
 
-    assert _strained(secrets, f"before {spelled} after\n", size) == "before [DB_PASSWORD was cut out] after\n"
+    assert _strained(secrets, f"before {spelled} after\n", size) == "before [DB_PASSWORD redacted] after\n"
 
 
 @pytest.mark.parametrize("width", [16, 60, 64, 76])
@@ -213,8 +213,8 @@ def test_base64_over_several_lines_hides_nothing(width: int, newline: str) -> No
     secrets = Secrets({"API_KEY": value})
     inner = base64.b64encode(value.encode()).decode()[8:24]
 
-    for clean in (secrets.cut(f"{text}\n"), _strained(secrets, f"{text}\n", 50)):
-        assert "[API_KEY was cut out]" in clean
+    for clean in (secrets.redact(f"{text}\n"), _strained(secrets, f"{text}\n", 50)):
+        assert "[API_KEY redacted]" in clean
         assert inner not in clean.replace(newline, "").replace("\n", "")
 
 

@@ -147,10 +147,10 @@ async def test_neither_journal_nor_activity_nor_listeners_get_a_secret() -> None
 
     await world.runner().drive()
 
-    assert files.shown == [Activity(kind="text", text="I use [API_TOKEN was cut out]")]
+    assert files.shown == [Activity(kind="text", text="I use [API_TOKEN redacted]")]
     for events in (await world.journal.events(), world.heard):
         (ended,) = [event for event in events if isinstance(event, TurnEnded)]
-        assert ended.reply.text == "I used [API_TOKEN was cut out]"
+        assert ended.reply.text == "I used [API_TOKEN redacted]"
 
 
 async def test_an_empty_journal_is_no_run() -> None:

@@ -65,13 +65,13 @@ def test_a_variable_of_a_gate_is_a_secret_of_the_whole_run() -> None:
     """The agent can read it in the spec, and a report that the gate's tool writes may have it."""
     secrets = secrets_of(Plan(task="do it", gates=(gate(IT_TOKEN="swordfish-swordfish"),)))
 
-    assert secrets.cut("it is swordfish-swordfish") == "it is [IT_TOKEN was cut out]"
+    assert secrets.redact("it is swordfish-swordfish") == "it is [IT_TOKEN redacted]"
 
 
 def test_a_variable_of_a_gate_that_names_one_of_ours_is_the_same_secret() -> None:
     secrets = secrets_of(Plan(task="do it", gates=(gate(IT_TOKEN="me:${SERVICE_TOKEN}"),)))
 
-    assert secrets.cut(f"me:{SECRET}") == "[IT_TOKEN was cut out]"
+    assert secrets.redact(f"me:{SECRET}") == "[IT_TOKEN redacted]"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_an_event_has_no_secret_wherever_it_stands(verdict: Verdict) -> None:
 def test_names_of_a_table_are_strained_like_its_values() -> None:
     shown = redacted_value({f"a {SECRET}": [f"b {TOKEN}", {SECRET: 1}]})
 
-    assert shown == {"a ${SERVICE_TOKEN}": ["b [a token was cut out]", {"${SERVICE_TOKEN}": 1}]}
+    assert shown == {"a ${SERVICE_TOKEN}": ["b [token redacted]", {"${SERVICE_TOKEN}": 1}]}
     assert with_secrets({"a": ["${SERVICE_TOKEN}", {"b": "${HOME}"}]}) == {"a": [SECRET, {"b": "${HOME}"}]}
 
 

@@ -55,7 +55,7 @@ def test_a_secret_is_in_nothing_that_a_run_leaves_behind(cli: Cli) -> None:
     for text in (done.out, done.err, shown.out, report.out):
         assert SECRET not in text
         assert TOKEN not in text
-    assert "[SERVICE_TOKEN was cut out]" in done.out
+    assert "[SERVICE_TOKEN redacted]" in done.out
     assert (cli.place / f"made-with-{SECRET}.txt").exists()
 
 

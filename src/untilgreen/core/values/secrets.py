@@ -19,7 +19,7 @@ SHORTEST = 8
 """Shorter values would be found in harmless words."""
 LONGEST = 4096
 """No token is longer, so a longer run of its characters may be passed on piece by piece."""
-_TOKEN = "[a token was cut out]"
+_TOKEN = "[token redacted]"
 _REFERENCE = regex(r"\$\{(\w+)\}")
 
 SHAPES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
@@ -87,28 +87,28 @@ class Secrets:
             key=lambda pair: (-len(pair[0]), pair),
         )
 
-    def cut(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """The text without any secret, each replaced by words that say so."""
         raw = text.encode("utf-8", "surrogatepass")
-        clean = self.cut_bytes(raw)
+        clean = self.redact_bytes(raw)
         return text if clean == raw else clean.decode("utf-8", "surrogatepass")
 
-    def cut_bytes(self, raw: bytes) -> bytes:
+    def redact_bytes(self, raw: bytes) -> bytes:
         """The same for bytes."""
-        return self._cut(raw, _shapes_in(raw))
+        return self._redact(raw, _shapes_in(raw))
 
     def strain(self, raw: bytes) -> tuple[bytes, bytes]:
         """The bytes that can be passed on, without secrets, and a tail that may be the start of one."""
         shapes = _shapes_in(raw)
         end = len(raw) - self._open_end(raw, shapes)
-        return self._cut(raw[:end], shapes), raw[end:]
+        return self._redact(raw[:end], shapes), raw[end:]
 
-    def _cut(self, raw: bytes, shapes: Sequence[re.Pattern[bytes]]) -> bytes:
+    def _redact(self, raw: bytes, shapes: Sequence[re.Pattern[bytes]]) -> bytes:
         for form, name in self._written:
             if form in raw:
-                raw = raw.replace(form, f"[{name} was cut out]".encode())
+                raw = raw.replace(form, f"[{name} redacted]".encode())
         for spelling, name in self._respelled(raw):
-            raw = spelling.sub(f"[{name} was cut out]".encode(), raw)
+            raw = spelling.sub(f"[{name} redacted]".encode(), raw)
         for shape in shapes:
             raw = shape.sub(_TOKEN.encode(), raw)
         return raw
@@ -131,15 +131,15 @@ class Secrets:
             found += [(_breakable(form), name) for form, name in self._written if form in joined]
         return found
 
-    def name(self, text: str) -> str:
+    def to_references(self, text: str) -> str:
         """The text with the values of variables as `${NAME}`."""
         for value, name in sorted(self._values.items(), key=lambda pair: -len(pair[0])):
             text = text.replace(value, f"${{{name}}}")
         return text
 
-    def redact(self, text: str) -> str:
-        """The same, and without tokens."""
-        return self.cut(self.name(text))
+    def redact_to_references(self, text: str) -> str:
+        """The same, and every other token redacted."""
+        return self.redact(self.to_references(text))
 
     def _open_end(self, raw: bytes, shapes: Sequence[re.Pattern[bytes]]) -> int:
         """How many of the last bytes may be the beginning of a secret."""
@@ -193,7 +193,7 @@ class Strainer:
     def close(self) -> bytes:
         """What was still held back."""
         last, self._held = self._held, b""
-        return self._secrets.cut_bytes(last)
+        return self._secrets.redact_bytes(last)
 
 
 def _shapes_in(raw: bytes) -> list[re.Pattern[bytes]]:

@@ -97,7 +97,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     enclosure: Enclosure = OPEN
     """The sandbox around agents and gates."""
     secrets: Secrets = field(default_factory=lambda: Secrets(os.environ))
-    """What is cut out of every event before it is written."""
+    """What is redacted in every event before it is written."""
     history: History | None = None
     place: str = ""
     """The machine that has the files and conversations, in a fleet; empty otherwise."""

@@ -31,9 +31,9 @@ def _given(plan: Plan) -> Iterator[tuple[str, str, str]]:
 def without_secrets(value: _T, secrets: Secrets) -> _T:
     """The same event or activity without secrets in any of its texts."""
     raw = msgspec.json.encode(value)
-    if secrets.cut_bytes(raw) == raw:
+    if secrets.redact_bytes(raw) == raw:
         return value
-    return msgspec.convert(_walked(msgspec.to_builtins(value), secrets.cut), type(value))
+    return msgspec.convert(_walked(msgspec.to_builtins(value), secrets.redact), type(value))
 
 
 def redacted(plan: Plan) -> tuple[Plan, str]:
@@ -41,9 +41,11 @@ def redacted(plan: Plan) -> tuple[Plan, str]:
 
     Only a secret of our own environment is replaced by its name: it is there again when the run continues.
     """
-    task, ours = secrets_of(plan).redact(plan.task), Secrets(os.environ)
+    task, ours = secrets_of(plan).redact_to_references(plan.task), Secrets(os.environ)
     said = [
-        _written_down(gate, name) for gate, name, value in _given(plan) if _literal(name, ours.name(value))
+        _written_down(gate, name)
+        for gate, name, value in _given(plan)
+        if _literal(name, ours.to_references(value))
     ]
     if task != plan.task:
         said.insert(
@@ -54,9 +56,15 @@ def redacted(plan: Plan) -> tuple[Plan, str]:
     return msgspec.structs.replace(
         plan,
         task=task,
-        gates=msgspec.convert(_walked(msgspec.to_builtins(plan.gates), ours.name), tuple[GateSpec, ...]),
-        agents=msgspec.convert(_walked(msgspec.to_builtins(plan.agents), ours.name), tuple[PartSpec, ...]),
-        notify=msgspec.convert(_walked(msgspec.to_builtins(plan.notify), ours.name), tuple[PartSpec, ...]),
+        gates=msgspec.convert(
+            _walked(msgspec.to_builtins(plan.gates), ours.to_references), tuple[GateSpec, ...]
+        ),
+        agents=msgspec.convert(
+            _walked(msgspec.to_builtins(plan.agents), ours.to_references), tuple[PartSpec, ...]
+        ),
+        notify=msgspec.convert(
+            _walked(msgspec.to_builtins(plan.notify), ours.to_references), tuple[PartSpec, ...]
+        ),
     ), " ".join(said)
 
 
@@ -85,7 +93,7 @@ def missing(plan: Plan) -> tuple[str, ...]:
 
 def redacted_value(value: Any) -> Any:
     """A spec value as it may be shown: secret variables by name, without tokens."""
-    return _walked(value, Secrets(os.environ).redact)
+    return _walked(value, Secrets(os.environ).redact_to_references)
 
 
 def with_secrets(options: Mapping[str, Any]) -> dict[str, Any]:

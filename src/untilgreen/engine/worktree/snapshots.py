@@ -74,4 +74,4 @@ async def lap_diff_in(opened: Opened, state: RunState, lap: Lap | Open) -> str:
     """The same, wherever the snapshots are; they are opened only if the lap changed something."""
     if lap.base is None or lap.snapshot is None or lap.base == lap.snapshot:
         return ""
-    return secrets_of(state.plan).cut(await (await opened()).diff(lap.base, lap.snapshot))
+    return secrets_of(state.plan).redact(await (await opened()).diff(lap.base, lap.snapshot))

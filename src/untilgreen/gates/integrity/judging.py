@@ -47,7 +47,8 @@ async def _trials(gate: IntegrityGate, context: CheckContext) -> Trials:
     specs = [spec for spec in repeatable(gate.gates) if context.claim or spec.when != "claimed"]
     below = await _below(gate, context)
     contained = context.sandbox is not None and bool(context.sandbox.engine)
-    rooms = replace(gate.rooms(), at_home=False) if contained else gate.rooms()  # another process makes it
+    # The engine's own process makes a container, and does not see a room at the workspace's path.
+    rooms = replace(gate.rooms(), at_home=False) if contained else gate.rooms()
     return Trials(
         rooms=rooms,
         specs=specs,

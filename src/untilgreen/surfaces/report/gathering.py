@@ -22,10 +22,10 @@ async def _diffs(state: RunState, snapshots: Snapshots) -> dict[int, str]:
     found, secrets = {}, secrets_of(state.plan)
     for lap in state.laps:
         if lap.base and lap.snapshot and lap.moved:
-            found[lap.number] = secrets.cut(await snapshots.diff(lap.base, lap.snapshot))
+            found[lap.number] = secrets.redact(await snapshots.diff(lap.base, lap.snapshot))
     first, last = state.snapshot_of(0), state.final_snapshot or state.tree
     if first and last and first != last:
-        found[WHOLE] = secrets.cut(await snapshots.diff(first, last))
+        found[WHOLE] = secrets.redact(await snapshots.diff(first, last))
     return found
 
 

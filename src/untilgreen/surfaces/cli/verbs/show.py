@@ -121,10 +121,10 @@ async def _record(folder: FolderRecord, state: RunState, lap: Lap) -> LapRecord:
         lap=lap,
         before=earlier[-1] if earlier else frozenset(),
         earlier=frozenset().union(*earlier),
-        brief=secrets.cut(_file(folder.scratch.brief(lap.number))),
-        activity=[secrets.cut(each.activity.text) for each in await _activity(folder, lap)],
-        diff=secrets.cut(await _diff(folder, state, lap)),
-        outputs={name: secrets.cut(text) for name, text in outputs.items()},
+        brief=secrets.redact(_file(folder.scratch.brief(lap.number))),
+        activity=[secrets.redact(each.activity.text) for each in await _activity(folder, lap)],
+        diff=secrets.redact(await _diff(folder, state, lap)),
+        outputs={name: secrets.redact(text) for name, text in outputs.items()},
     )
 
 
