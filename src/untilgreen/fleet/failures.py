@@ -49,4 +49,4 @@ def _said(cause: BaseException) -> str:
     if isinstance(cause, OSError) and cause.strerror:
         where = f" ({cause.filename})" if cause.filename else ""
         return f"{cause.strerror}{where}. Fix that on this machine."
-    return f"{type(cause).__name__}: {cause}. The log of that worker has more."
+    return f"{type(cause).__name__}: {cause}. See that worker's log."

@@ -112,7 +112,7 @@ async def end_left_behind(note: Path, *, grace: float = GRACE_SECONDS) -> tuple[
     for tree in trees:
         if tree.holds_us():
             raise UserError(
-                f"This process belongs to the agent's turn that it would have to end (process "
+                f"This command runs inside the agent's turn that it would have to end (process "
                 f"{tree.trace.pid}). Run the command in another terminal."
             )
     ended = [await tree.end(grace) for tree in trees]

@@ -38,13 +38,13 @@ async def record_laws(make: Make, scratch: Path) -> None:
 async def _has_one_driver(make: Make, events: Sequence[Event]) -> None:
     """A second driver is refused, or takes over; then the first can't write any more."""
     one, two = make(), make()
-    assert await one.driver() is None, "Nobody drives a new record."
+    assert await one.driver() is None, "A new record has a driver."
     async with one.hold(_driver("a", 1)) as first:
         assert first.run is None, "A law needs a record of its own: this one has events."
         await first.journal.append(events[0])
         seen = await two.driver()
-        assert seen is not None, "Others don't see who drives."
-        assert seen.place == "a", f"Others see {seen.place!r} drive in place of 'a'."
+        assert seen is not None, "Others see no driver."
+        assert seen.place == "a", f"Others see {seen.place!r} drive instead of 'a'."
         try:
             async with two.hold(_driver("b", 2)) as second:
                 await _takes_over(one, first, second, events)
@@ -56,7 +56,7 @@ async def _has_one_driver(make: Make, events: Sequence[Event]) -> None:
 
 async def _takes_over(one: Record, first: Hold, second: Hold, events: Sequence[Event]) -> None:
     assert second.run is not None, "A driver that takes over is not told of the events before it."
-    assert second.run.seq == 1, f"It is told of {second.run.seq} events in place of 1."
+    assert second.run.seq == 1, f"It is told of {second.run.seq} events instead of 1."
     await second.journal.append(events[1])
     try:
         await first.journal.append(events[2])

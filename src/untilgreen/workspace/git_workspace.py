@@ -357,7 +357,7 @@ class GitWorkspace:
             sentence = (
                 f"{what} is above workspace.max_file: snapshots leave it out, and a restore leaves it alone."
                 if looked.left_out
-                else f"{what} is stored in git with every version that a lap leaves. "
+                else f"{what} is stored in git again for each lap that changes it. "
                 'Ignore it, or leave such files out with workspace.max_file = "100M".'
             )
             if sentence not in self._warnings:  # now, while somebody can still stop it

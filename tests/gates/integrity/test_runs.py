@@ -214,7 +214,7 @@ def test_the_spec_can_say_what_a_clean_room_needs(cli: Cli, setting: str) -> Non
     code, outcome, said = run(cli, FIX, "--gate", NEEDS_A_CACHE, "--set", setting)
 
     assert (code, outcome, [verdict["status"] for verdict in said]) == (0, "converged", ["pass"])
-    assert ("Not proved: " in said[0]["excerpt"]) is ("unproven" in setting)
+    assert ("Not proven: " in said[0]["excerpt"]) is ("unproven" in setting)
 
 
 def test_a_tree_that_is_green_from_the_start_is_nothing_to_do(cli: Cli) -> None:

@@ -78,7 +78,7 @@ class RemotePremises:
             await scratch.clear_up(GRACE_SECONDS)
             where = workplace(state.plan)
             remote = Remote(where.remote, self._machine.cache)
-            local = _localised(state, scratch, remote)
+            local = _localized(state, scratch, remote)
             async with self._unless_told_to_end(state):
                 chain = await self._prepare(local, scratch, remote)
             root = setup.root_of(local.plan, scratch)
@@ -168,7 +168,7 @@ class RemotePremises:
             await workspace.restore(tree, None)
 
 
-def _localised(state: RunState, scratch: Scratch, remote: Remote) -> RunState:
+def _localized(state: RunState, scratch: Scratch, remote: Remote) -> RunState:
     """The plan with this machine's paths in place of portable names."""
     place = scratch.worktree / workplace(state.plan).below
     paths = {"repository": str(remote.path), "start": str(remote.path), "base": str(place)}

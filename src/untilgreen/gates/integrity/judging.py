@@ -137,6 +137,6 @@ def _joined(clean: Verdict, compared: Verdict) -> Verdict:
 
 
 def _warned(verdict: Verdict) -> Verdict:
-    """Turn an error into a pass, as the spec asks; it still says what was not proved."""
+    """Turn an error into a pass, as the spec asks; it still says what was not proven."""
     why = " ".join(finding.message for finding in verdict.findings)
-    return passed(f"Not proved: {why}")
+    return passed(f"Not proven: {why}")

@@ -151,5 +151,5 @@ def _compare(name: bytes, kind: bytes, content: bytes) -> None:
 def _wrong(name: bytes, what: str) -> str:
     return (
         f"The object {name.decode()} of the repository {what}: somebody changed git's own files. "
-        "Look with `git fsck`, and restore the object from another clone."
+        "Check with `git fsck`, and restore the object from another clone."
     )

@@ -149,7 +149,7 @@ def refuse_links(objects: Path) -> None:
     for entry in entries:
         if entry.is_symlink():
             raise WorkspaceNotReady(
-                f"{entry.path!r} is a link, which git never makes, and which an agent may have made. "
+                f"{entry.path!r} is a link. Git never creates one there, so an agent may have. "
                 "Remove it, and try again."
             )
 
