@@ -15,12 +15,13 @@ from untilgreen.core.values.model import CLAIM_GATE, GateSpec, Promise
 from untilgreen.core.values.rules import Detector
 from untilgreen.errors import ConfigError
 
-DETECTORS = ("cycle", "similar", "stall", "errors", "claims", "noop")
+_DETECTORS: tuple[type[Detector], ...] = (Cycle, Similar, Stall, Errors, Claims, Noop)
+DETECTORS = tuple(kind.__name__.lower() for kind in _DETECTORS)
 
 
 def default_detectors() -> tuple[Detector, ...]:
     """One of each kind."""
-    return Cycle(), Similar(), Stall(), Errors(), Claims(), Noop()
+    return tuple(kind() for kind in _DETECTORS)
 
 
 def tuned(detectors: Sequence[Detector], strategy: object) -> tuple[Detector, ...]:
