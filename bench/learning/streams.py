@@ -22,9 +22,9 @@ from bench.learning.refit import FEWEST, fit
 from bench.learning.refit import streams as by_model
 from untilgreen.backtest.replay import beginning, lap_of
 from untilgreen.backtest.trajectories import Step
-from untilgreen.core.learning.activation import end_by, learned
 from untilgreen.core.learning.course import Course
 from untilgreen.core.learning.estimate import OwnEstimate, Prior
+from untilgreen.core.learning.track_record import end_by, learned
 from untilgreen.core.scoring.measure import close_lap
 from untilgreen.core.strategies.adaptive import Adaptive, explores
 from untilgreen.engine.wiring.learned import MOST_RUNS, shared_prior

@@ -99,5 +99,5 @@ async def test_links_among_the_objects_are_refused(worktree: Worktree, tmp_path:
     free = next(f"{n:02x}" for n in range(256) if not (worktree.repository / "objects" / f"{n:02x}").exists())
     (worktree.repository / "objects" / free).symlink_to(place)
 
-    with pytest.raises(WorkspaceNotReady, match="is a link. Git never creates one there"):
+    with pytest.raises(WorkspaceNotReady, match=r"is a link\. Git never creates one there"):
         await end(worktree, tree)

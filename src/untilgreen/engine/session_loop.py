@@ -19,8 +19,8 @@ from untilgreen.core.loop.session_arrivals import FromASession, Go, Left, Take, 
 from untilgreen.core.values.events import BriefOffered, Event
 from untilgreen.core.values.state import RunState
 from untilgreen.engine.driving import sending
-from untilgreen.engine.driving.conclude import conclude
 from untilgreen.engine.driving.drive import DriveOptions, drive
+from untilgreen.engine.driving.end_undriven import end_undriven
 from untilgreen.engine.loop.seat import in_session
 from untilgreen.engine.store import lock
 from untilgreen.engine.store.folder_record import FolderRecord
@@ -189,7 +189,7 @@ async def cancel(session: str, store: Store, *, by: str = "") -> SessionRun | No
         session_notes.remove(store, session)
         return None
     await sending.deliver(session_run.record, Cancel(at=time(), by=by, reason="cancelled in its session"))
-    await conclude(session_run.record, LocalPremises(store))
+    await end_undriven(session_run.record, LocalPremises(store))
     return settled(store, replace(session_run, state=await state_of(session_run.record)))
 
 

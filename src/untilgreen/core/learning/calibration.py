@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from untilgreen.core.learning.activation import out_of_fold
 from untilgreen.core.learning.course import Course, lessons
 from untilgreen.core.learning.estimate import Prior, chance
+from untilgreen.core.learning.track_record import out_of_fold
 
 EDGES = (0.02, 0.05, 0.15, 0.5)
 """The boundaries between classes of chances."""

@@ -12,9 +12,9 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
-from untilgreen.core.learning.activation import FEWEST_RUNS, FIRST_STOP
 from untilgreen.core.learning.estimate import Chance, OwnEstimate, Prior, chance, pays
 from untilgreen.core.learning.features import Features, features
+from untilgreen.core.learning.track_record import FEWEST_RUNS, FIRST_STOP
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.values.decision import Ask, Continue, Decision, Finish
 from untilgreen.core.values.model import Outcome

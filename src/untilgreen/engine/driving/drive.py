@@ -14,7 +14,7 @@ from untilgreen.core.briefing.brief import Brief
 from untilgreen.core.loop.receive import Arrival, refusal
 from untilgreen.core.values.model import Plan
 from untilgreen.core.values.state import RunState
-from untilgreen.engine.driving.kept_files import KeepingJournal
+from untilgreen.engine.driving.keeping_journal import KeepingJournal
 from untilgreen.engine.driving.signals import save_on_a_signal
 from untilgreen.engine.loop.bus import Bus, Listener
 from untilgreen.engine.loop.parts import Parts

@@ -61,7 +61,7 @@ MOST_CHANGES = 200
 OUT_OF_TIME = "the gates used up the hook's time limit"
 
 
-class Driver(Protocol):
+class StepRunner(Protocol):
     """What a step needs from the runner."""
 
     parts: Parts
@@ -75,40 +75,40 @@ class Driver(Protocol):
         """Record an event."""
 
 
-async def perform(step: Step, driver: Driver) -> None:
+async def perform(step: Step, runner: StepRunner) -> None:
     """Do the step and record the result."""
     passing("step", "before", type(step).__name__)
     try:
-        await _perform(step, driver)
+        await _perform(step, runner)
     finally:  # even if its last verdict makes the rest of it unnecessary
         passing("step", "after", type(step).__name__)
 
 
-async def _perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case per step
-    now = driver.parts.clock.now
+async def _perform(step: Step, runner: StepRunner) -> None:  # noqa: C901 - one case per step
+    now = runner.parts.clock.now
     match step:
         case TakeSnapshot():
-            await _snapshot(step, driver)
+            await _snapshot(step, runner)
         case Work():
-            await _work(step, driver)
+            await _work(step, runner)
         case CheckGates(lap=lap, gates=gates):
 
             async def judged(gate: str, verdict: Verdict) -> None:
-                await driver.record(GateChecked(at=now(), lap=lap, gate=gate, verdict=verdict))
+                await runner.record(GateChecked(at=now(), lap=lap, gate=gate, verdict=verdict))
 
-            await check_stage(driver.state, gates, driver.parts, judged)
+            await check_stage(runner.state, gates, runner.parts, judged)
         case Decide():
-            await driver.record(decide(driver.state, driver.parts.policy, now()))
+            await runner.record(decide(runner.state, runner.parts.policy, now()))
         case TryRemedy(lap=lap, rung=rung):
-            await driver.record(RemedyTried(at=now(), lap=lap, rung=rung))
+            await runner.record(RemedyTried(at=now(), lap=lap, rung=rung))
         case Restore(lap=lap, snapshot=snapshot, why=why, whole=whole):
-            workspace, state = driver.parts.workspace, driver.state
+            workspace, state = runner.parts.workspace, runner.state
             if whole:
                 done = await workspace.restore(snapshot, None)
             else:
                 spare = await saved_between_turns(state, snapshot, workspace)
                 done = await workspace.restore(snapshot, state.tree, spare)
-            await driver.record(
+            await runner.record(
                 Restored(
                     at=now(),
                     lap=lap,
@@ -119,39 +119,39 @@ async def _perform(step: Step, driver: Driver) -> None:  # noqa: C901 - one case
                 )
             )
         case AwaitAnswer(until=until):
-            await _until(until, driver)
-            asked = driver.state.asked
-            await driver.record(Answered(at=now(), choice=asked.default if asked else "", by=BY_DEFAULT))
+            await _until(until, runner)
+            asked = runner.state.asked
+            await runner.record(Answered(at=now(), choice=asked.default if asked else "", by=BY_DEFAULT))
         case TakeDefault(choice=choice):
-            await driver.record(Answered(at=now(), choice=choice, by=BY_DEFAULT))
+            await runner.record(Answered(at=now(), choice=choice, by=BY_DEFAULT))
         case AwaitResume() | AwaitTurn():
-            await _until(None, driver)
+            await _until(None, runner)
         case Wait(until=until):
-            await _until(until, driver)
-            await driver.record(Resumed(at=now()))
+            await _until(until, runner)
+            await runner.record(Resumed(at=now()))
         case Halt():
             return
         case Conclude():
-            await _conclude(step, driver)
+            await _conclude(step, runner)
         case _:
             assert_never(step)
 
 
-async def _snapshot(step: TakeSnapshot, driver: Driver) -> None:
-    workspace, lap = driver.parts.workspace, driver.state.open
+async def _snapshot(step: TakeSnapshot, runner: StepRunner) -> None:
+    workspace, lap = runner.parts.workspace, runner.state.open
     if step.phase == "base" and step.lap == 1:
-        for gate in driver.parts.gates.values():
+        for gate in runner.parts.gates.values():
             if isinstance(gate, BeginsWithTheRun):
                 await gate.begin()
-    snapshot = await workspace.snapshot(_label(step, driver.state))
+    snapshot = await workspace.snapshot(_label(step, runner.state))
     changes: tuple[Change, ...] = ()
     if step.phase == "turn" and lap is not None and lap.base not in (None, snapshot):
         changes = tuple(await workspace.changes(lap.base or "", snapshot))
         changes = tuple(Change(path=without_surrogates(each.path), status=each.status) for each in changes)
-    head, commits = await committed(step, driver.state, driver.parts.history)
-    await driver.record(
+    head, commits = await committed(step, runner.state, runner.parts.history)
+    await runner.record(
         SnapshotTaken(
-            at=driver.parts.clock.now(),
+            at=runner.parts.clock.now(),
             lap=step.lap,
             phase=step.phase,
             snapshot=snapshot,
@@ -172,29 +172,29 @@ def _label(step: TakeSnapshot, state: RunState) -> str:
     return f"{step.lap}-{step.phase}"
 
 
-async def _work(step: Work, driver: Driver) -> None:
+async def _work(step: Work, runner: StepRunner) -> None:
     """Take the agent's turn: the brief is recorded before it starts, the reply when it ends."""
-    parts = driver.parts
+    parts = runner.parts
     if parts.late():
-        await driver.record(Paused(at=parts.clock.now(), reason=OUT_OF_TIME))
+        await runner.record(Paused(at=parts.clock.now(), reason=OUT_OF_TIME))
         return
-    brief = await _offer(step, driver)
-    if driver.seat.session is not None:  # it works by itself, and its stop hook says when it is done
+    brief = await _offer(step, runner)
+    if runner.seat.session is not None:  # it works by itself, and its stop hook says when it is done
         return
     try:
-        reply = await _turn(step, driver, brief)
+        reply = await _turn(step, runner, brief)
     except AgentUnavailable as error:
-        await driver.record(Halted(at=parts.clock.now(), cause="agent", detail=str(error)))
+        await runner.record(Halted(at=parts.clock.now(), cause="agent", detail=str(error)))
         return
-    promise = driver.state.plan.promise
+    promise = runner.state.plan.promise
     claim = promise is not None and claimed(reply.text, brief.text, promise)
-    await driver.record(TurnEnded(at=parts.clock.now(), lap=step.lap, reply=kept_reply(reply), claim=claim))
+    await runner.record(TurnEnded(at=parts.clock.now(), lap=step.lap, reply=kept_reply(reply), claim=claim))
 
 
-async def _offer(step: Work, driver: Driver) -> Brief:
-    parts, seat, brief = driver.parts, driver.seat, driver.parts.compose(driver.state)
+async def _offer(step: Work, runner: StepRunner) -> Brief:
+    parts, seat, brief = runner.parts, runner.seat, runner.parts.compose(runner.state)
     parts.files.keep_brief(step.lap, step.attempt, brief.text)
-    await driver.record(
+    await runner.record(
         BriefOffered(
             at=parts.clock.now(),
             lap=step.lap,
@@ -210,14 +210,14 @@ async def _offer(step: Work, driver: Driver) -> Brief:
     return brief
 
 
-async def _turn(step: Work, driver: Driver, brief: Brief) -> Reply:
-    parts, seconds = driver.parts, seconds_left(driver.state)
+async def _turn(step: Work, runner: StepRunner, brief: Brief) -> Reply:
+    parts, seconds = runner.parts, seconds_left(runner.state)
     agent = parts.agents[step.agent]
     context = TurnContext(
         root=parts.workspace.root,
         seconds=seconds,
-        silence=silence(driver.state.plan.limits, streams=getattr(agent, "streams", False)),
-        env={**parts.agent_env, **parts.turn_env(driver.state)},
+        silence=silence(runner.state.plan.limits, streams=getattr(agent, "streams", False)),
+        env={**parts.agent_env, **parts.turn_env(runner.state)},
         report=lambda activity: parts.files.report(
             step.lap, step.attempt, without_secrets(activity, parts.secrets)
         ),
@@ -230,25 +230,25 @@ async def _turn(step: Work, driver: Driver, brief: Brief) -> Reply:
     return Reply(error="timeout", detail=f"ended after {show_duration(seconds)}, its time limit")
 
 
-async def _until(moment: float | None, driver: Driver) -> None:
+async def _until(moment: float | None, runner: StepRunner) -> None:
     """Wait until a time, or until this step is no longer wanted."""
     if moment is None:
         await anyio.sleep_forever()
     else:
-        await driver.parts.clock.sleep_until(moment)
+        await runner.parts.clock.sleep_until(moment)
 
 
-async def _conclude(step: Conclude, driver: Driver) -> None:
-    best = driver.state.best
-    commit = await driver.parts.deliver(driver.state, step)
-    await driver.record(
+async def _conclude(step: Conclude, runner: StepRunner) -> None:
+    best = runner.state.best
+    commit = await runner.parts.deliver(runner.state, step)
+    await runner.record(
         RunFinished(
-            at=driver.parts.clock.now(),
+            at=runner.parts.clock.now(),
             outcome=step.outcome,
             reason=step.reason,
             best=best.lap if best else None,
             best_snapshot=best.snapshot if best else None,
-            final_snapshot=driver.state.tree,
+            final_snapshot=runner.state.tree,
             commit=commit,
         )
     )

@@ -9,9 +9,9 @@ from importlib.resources import files
 import msgspec
 from msgspec.structs import replace
 
-from untilgreen.core.learning.activation import learned
 from untilgreen.core.learning.course import Course
 from untilgreen.core.learning.estimate import OwnEstimate, Prior
+from untilgreen.core.learning.track_record import learned
 from untilgreen.core.strategies.adaptive import WORTH
 from untilgreen.core.values.model import Plan
 from untilgreen.core.values.units import money

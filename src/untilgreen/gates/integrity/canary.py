@@ -15,12 +15,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from untilgreen.core.values.model import Change, Finding, Verdict
-from untilgreen.gates.integrity.must_fail import with_canary, with_canary_inside
-from untilgreen.gates.integrity.opposites import with_opposites
+from untilgreen.gates.integrity.must_fail_tests import with_canary, with_canary_inside
+from untilgreen.gates.integrity.opposite_assertions import with_opposites
 from untilgreen.gates.integrity.tampering import Tampering
 from untilgreen.gates.integrity.trial_rooms.rooms import Contents
 from untilgreen.gates.integrity.trial_rooms.trials import Trial, Trials
-from untilgreen.gates.integrity.unasked import all_red, unasked
+from untilgreen.gates.integrity.unasked_tests import all_red, unasked
 from untilgreen.gates.integrity.wrong_values import EQUAL, with_wrong_values
 from untilgreen.regex import regex
 

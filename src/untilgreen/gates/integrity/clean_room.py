@@ -57,8 +57,8 @@ _REWRITES = (
 )
 
 _MAKES = (
-    "was created by a gate while it ran, which did not happen on the untouched tree, and the gates are red if "
-    "it is empty. Check what is written to it, and list it in integrity.allow if that is part of the work."
+    "was created by a gate while it ran, which did not happen on the untouched tree, and the gates are red "
+    "if it is empty. Check what is written to it, and list it in integrity.allow if that is part of the work."
 )
 
 

@@ -47,7 +47,7 @@ def refuse_agents(verb: str, state_dir: Path) -> None:
 
 
 def _origin(state_dir: Path) -> str | None:
-    from untilgreen.engine.operations.caller import hidden_ancestry, started_by
+    from untilgreen.engine.operations.calling_run import hidden_ancestry, started_by
 
     if hidden := hidden_ancestry(state_dir):
         return f"it is unclear what started this command: {hidden}"

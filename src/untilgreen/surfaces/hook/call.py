@@ -60,9 +60,9 @@ def answer(call: Call, data: bytes) -> int:
             toast=f"the session may stop, because of a bug in untilgreen: {type(error).__name__}: {error}"
         )
     if (said.toast or said.refused) and not target_of(call.agent).shows_messages:
-        from untilgreen.surfaces.hook import toasts
+        from untilgreen.surfaces.hook import terminal_title
 
-        toasts.show(said)
+        terminal_title.show(said)
     streams.write_bytes(sys.stdout, answers.written(said, call.event, call.agent))
     return 0
 

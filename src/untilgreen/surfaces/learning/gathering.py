@@ -7,9 +7,9 @@ from pathlib import Path
 from statistics import median_low
 
 from untilgreen.backtest.score import interval
-from untilgreen.core.learning.activation import Replay, replayed
 from untilgreen.core.learning.calibration import CalibrationClass, calibration
 from untilgreen.core.learning.estimate import OwnEstimate
+from untilgreen.core.learning.track_record import Replay, replayed
 from untilgreen.core.values.model import PartSpec
 from untilgreen.core.values.units import money
 from untilgreen.engine.store.notes.lesson_book import Taught, agent_key, courses

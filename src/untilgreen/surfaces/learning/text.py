@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from untilgreen.core.learning.activation import FEWEST_RUNS
+from untilgreen.core.learning.track_record import FEWEST_RUNS
 from untilgreen.core.values.units import several
 from untilgreen.surfaces.backtest.detector_tables import percent, table
 from untilgreen.surfaces.json.lines import PastRuns

@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from untilgreen.errors import UntilgreenError, nearest, only
 from untilgreen.surfaces.mcp.arguments import schema_of
-from untilgreen.surfaces.mcp.people import ask
+from untilgreen.surfaces.mcp.question_forms import ask
 from untilgreen.surfaces.mcp.resources import Resources
 from untilgreen.surfaces.mcp.tasks import Tasks, knows_tasks
 from untilgreen.surfaces.mcp.tools import Runs

@@ -21,7 +21,7 @@ from untilgreen.core.values.model import Outcome
 from untilgreen.core.values.state import RunState
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.errors import UntilgreenError, UserError
-from untilgreen.surfaces.mcp.people import form, run_around, take
+from untilgreen.surfaces.mcp.question_forms import form, run_around, take
 from untilgreen.surfaces.mcp.task_params import TASKS, TaskParams, UpdateParams
 from untilgreen.surfaces.mcp.tools import Runs, cancel_run, status_line
 

@@ -20,7 +20,7 @@ from untilgreen.core.exit_codes import GATE, NOT_GREEN, OK
 from untilgreen.core.loop.receive import Arrival, Cancel, Steer, Stop
 from untilgreen.core.values.model import PartSpec, Plan, Verdict
 from untilgreen.core.values.state import RunState
-from untilgreen.engine.driving.conclude import conclude
+from untilgreen.engine.driving.end_undriven import end_undriven
 from untilgreen.engine.driving.launch import launch
 from untilgreen.engine.driving.sending import deliver
 from untilgreen.engine.driving.start import start
@@ -48,7 +48,7 @@ from untilgreen.surfaces.mcp.arguments import (
     WaitArguments,
     WhyArguments,
 )
-from untilgreen.surfaces.mcp.people import run_around
+from untilgreen.surfaces.mcp.question_forms import run_around
 from untilgreen.surfaces.mcp_answers import LapDiff, Replayed, RunStatus
 from untilgreen.surfaces.text.summary import as_json
 from untilgreen.surfaces.why.evidence import Reasons, reasons
@@ -238,7 +238,7 @@ async def _send(runs: Runs, run: str, arrival: Arrival) -> RunStatus:
     record = runs.find(run)
     if refused := await deliver(record, arrival):
         raise UserError(refused)
-    await conclude(record, LocalPremises(runs.store))
+    await end_undriven(record, LocalPremises(runs.store))
     return status_line((await record.load()).state)
 
 

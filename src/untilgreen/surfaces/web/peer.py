@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from untilgreen.engine.operations.caller import started_by
+from untilgreen.engine.operations.calling_run import started_by
 
 
 def run_behind(client: tuple[str, int], port: int, state_dir: Path) -> str | None:

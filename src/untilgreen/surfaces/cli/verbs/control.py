@@ -178,7 +178,7 @@ async def _ended(folder: FolderRecord, store: Store) -> bool:
     """End the run if a command wants that; only then is the code that drives runs imported."""
     if not must_end((await folder.load()).state):
         return False
-    from untilgreen.engine.driving.conclude import conclude
+    from untilgreen.engine.driving.end_undriven import end_undriven
     from untilgreen.engine.worktree.premises import LocalPremises
 
-    return await conclude(folder, LocalPremises(store))
+    return await end_undriven(folder, LocalPremises(store))

@@ -11,7 +11,7 @@ from untilgreen.core.exit_codes import SIGINT, SIGTERM, exit_code
 from untilgreen.core.loop.step import AwaitAnswer, AwaitResume, Halt, next_step
 from untilgreen.core.values.events import Event
 from untilgreen.core.values.state import RunState
-from untilgreen.engine.driving.conclude import conclude
+from untilgreen.engine.driving.end_undriven import end_undriven
 from untilgreen.engine.driving.handle import Handle
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.hub import Hub
@@ -88,7 +88,7 @@ class _Watch:
             async with keys_handled(handle, view, attended=attended):
                 await self._show(handle, view)
         if attended and not self.left:
-            await conclude(self._folder, LocalPremises(self._place.store()))
+            await end_undriven(self._folder, LocalPremises(self._place.store()))
 
     async def _show(self, handle: Handle, view: View) -> None:
         def hear(event: Event, state: RunState) -> None:

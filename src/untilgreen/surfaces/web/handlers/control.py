@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from untilgreen.core.loop.receive import Answer, Arrival, Cancel, Pause, Resume, Steer, Stop
-from untilgreen.engine.driving.conclude import conclude
+from untilgreen.engine.driving.end_undriven import end_undriven
 from untilgreen.engine.driving.launch import deliver_and_launch, launch
 from untilgreen.engine.driving.sending import deliver
 from untilgreen.engine.store.reading import status
@@ -89,7 +89,7 @@ async def _send(call: Call, arrival: Arrival) -> Done:
     if refused:
         raise Refusal(409, "Refused", refused)
     if folder is not None:
-        await conclude(folder, LocalPremises(call.service.runs.store))
+        await end_undriven(folder, LocalPremises(call.service.runs.store))
     return Done(run=run.id, status=status((await call.run()).state))
 
 

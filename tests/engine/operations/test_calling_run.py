@@ -14,7 +14,7 @@ from untilgreen.engine.store.runs import Store
 ASK = """
 import sys
 from pathlib import Path
-from untilgreen.engine.operations.caller import started_by
+from untilgreen.engine.operations.calling_run import started_by
 print(started_by(Path(sys.argv[1])))
 """
 # A shell that does not become what it starts; that one's environment is clean.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from untilgreen.gates.integrity.must_fail import with_canary, with_canary_inside
+from untilgreen.gates.integrity.must_fail_tests import with_canary, with_canary_inside
 
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 PERL = pytest.mark.skipif(shutil.which("prove") is None, reason="needs perl")

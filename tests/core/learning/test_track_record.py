@@ -2,10 +2,10 @@
 
 import pytest
 
-from untilgreen.core.learning.activation import end_by, learned, replayed
 from untilgreen.core.learning.course import Course
 from untilgreen.core.learning.estimate import OwnEstimate, Prior
 from untilgreen.core.learning.features import Features
+from untilgreen.core.learning.track_record import end_by, learned, replayed
 
 PRIOR = Prior(version="test", intercept=-2.0, weights=(-1.0, 0.0, 0.0, 0.0))
 NEW, OLD = Features(), Features(moves=5, reply=1.0, outcome=1.0, distinct=0.1)

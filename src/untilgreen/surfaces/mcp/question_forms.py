@@ -15,9 +15,9 @@ from anyio import to_thread
 
 from untilgreen.core.loop.receive import Answer, question_id
 from untilgreen.core.values.state import RunState
-from untilgreen.engine.driving.conclude import conclude
+from untilgreen.engine.driving.end_undriven import end_undriven
 from untilgreen.engine.driving.launch import deliver_and_launch
-from untilgreen.engine.operations.caller import hidden_ancestry, started_by
+from untilgreen.engine.operations.calling_run import hidden_ancestry, started_by
 from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.runs import Store
 from untilgreen.engine.worktree.premises import LocalPremises
@@ -90,5 +90,5 @@ async def take(record: FolderRecord, store: Store, key: str, given: Any) -> bool
     answer = Answer(at=time(), by=BY, question=key, choice=choice, note=note if isinstance(note, str) else "")
     if await deliver_and_launch(record, answer):
         return False
-    await conclude(record, LocalPremises(store))
+    await end_undriven(record, LocalPremises(store))
     return True

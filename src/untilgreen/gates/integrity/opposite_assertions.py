@@ -11,7 +11,7 @@ import posixpath
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from untilgreen.gates.integrity.must_fail import with_canary
+from untilgreen.gates.integrity.must_fail_tests import with_canary
 from untilgreen.gates.integrity.wrong_values import compared, with_wrong_values, wrong_value
 
 CANARY = ("must fail", "must_fail", "ntilgreen")

@@ -13,7 +13,7 @@ from untilgreen.errors import JournalLocked, WorkspaceNotReady
 from untilgreen.ports import Record
 
 
-async def conclude(record: Record, premises: Premises) -> bool:
+async def end_undriven(record: Record, premises: Premises) -> bool:
     """End a run that was told to end, if it has no driver and its directory is free."""
     if not must_end(await state_of(record)):
         return False

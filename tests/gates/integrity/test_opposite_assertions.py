@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from untilgreen.core.values.model import Finding, ToolCount, Verdict
-from untilgreen.gates.integrity.opposites import Asked, asked_in, with_opposites
-from untilgreen.gates.integrity.unasked import all_red, unasked
+from untilgreen.gates.integrity.opposite_assertions import Asked, asked_in, with_opposites
+from untilgreen.gates.integrity.unasked_tests import all_red, unasked
 
 ASSERTIONS = (
     "assert a == 3",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 
 from untilgreen.core.values.model import Verdict
-from untilgreen.gates.integrity.opposites import CANARY, Asked, asked_in
+from untilgreen.gates.integrity.opposite_assertions import CANARY, Asked, asked_in
 from untilgreen.gates.integrity.wrong_values import EQUAL
 
 
