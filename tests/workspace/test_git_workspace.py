@@ -754,4 +754,4 @@ async def test_a_large_file_is_named_when_git_stores_it(workspace: GitWorkspace)
 
     assert told == workspace.warnings(), "it is said at once, and once"
     (sentence,) = told
-    assert sentence.startswith("huge.bin (100 MB) is stored in git with every version")
+    assert sentence.startswith("huge.bin (100 MB) is stored in git again")
