@@ -69,13 +69,14 @@ def main() -> int:
     started = time.monotonic()
     with TemporaryDirectory() as folder:
         unbroken, broken = play(Path(folder), kills, seed)
-        print(f"unbroken run (baseline): {unbroken.outcome}, tree {unbroken.tree}, {unbroken.seconds:.1f} s")
+        outcome = unbroken.outcome
+        print(f"unbroken run (baseline): {outcome}, tree {unbroken.tree}, {unbroken.seconds:.1f} s")
         faults = [f"{run.folder.name}: {fault}" for run in broken for fault in faults_of(run, unbroken)]
     died = Counter(event for run in broken for event in run.died_after)
     print(f"{died.total()} kills in {len(broken)} runs, seed {seed}, {time.monotonic() - started:.0f} s")
     print("killed after: " + ", ".join(f"{event} {times}" for event, times in died.most_common()))
     print(f"faults: {len(faults)}, bar 0", *faults, sep="\n  ")
-    return int(bool(faults) or died.total() < kills or unbroken.outcome != "converged")
+    return int(bool(faults) or died.total() < kills or outcome != "converged")
 
 
 def play(folder: Path, kills: int, seed: int) -> tuple[Played, list[Played]]:

@@ -47,7 +47,7 @@ def main() -> int:
             _write(Path(folder), f"{number:07d}xx", events)
         catalog = Path(folder) / "state" / NAME
         whole, rows = _seconds([COMMAND, *ALL], Path(folder))
-        assert rows == RUNS, rows
+        assert rows == 1 + RUNS, rows  # and the header
         assert catalog.exists()
         commands = {name: [COMMAND, *words] for name, words in LOOKS.items()}
         commands["python -c pass"] = [sys.executable, "-c", "pass"]

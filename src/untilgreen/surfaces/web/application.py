@@ -235,6 +235,9 @@ async def _asset(request: Request) -> Response:
 
 async def _not_found(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
-    title = "Method not allowed" if status == 405 else "Not found"
-    problem = Problem(title=title, status=status, detail="There is nothing at this address.")
+    problem = Problem(title="Not found", status=status, detail="There is nothing at this address.")
+    if status == 405:
+        allowed = getattr(error, "headers", None) or {}
+        detail = f"This address takes {allowed.get('Allow', 'other methods')}, not {request.method}."
+        problem = Problem(title="Method not allowed", status=status, detail=detail)
     return Response(msgspec.json.encode(problem), status_code=status, media_type=PROBLEM)
