@@ -9,7 +9,7 @@ With either, punctuation and operators have to be just as alike: `{} +` and `{} 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import Annotated, Literal
 
 from msgspec import Struct
@@ -52,29 +52,32 @@ class Similar(Struct, frozen=True, kw_only=True):
     def detect(self, state: RunState) -> Signal | None:
         """Stuck when each of the last replies is like the one before it; a nudge while one is missing."""
         laps = state.laps[-self.window :]
-        if len(laps) == self.window and (alike := self._alike(laps, _where_nothing_moved)):
+        if len(laps) == self.window and (alike := self._alike_where_nothing_moved(laps)):
             return _signal("stuck", laps, f"replies {alike:.0%} alike, the same files and findings")
-        if len(laps) == self.window and self._alike(laps, _the_same_words):
+        if len(laps) == self.window and self._alike(laps) and all(starmap(_the_same_words, pairwise(laps))):
             strength: Literal["nudge", "stuck"] = "nudge" if judged(state.plan) else "stuck"
             return _signal(strength, laps, f"the same reply {self.window} times")
         fewer = state.laps[1 - self.window :]
-        if len(fewer) == self.window - 1 > 1 and (alike := self._alike(fewer, _where_nothing_moved)):
+        if len(fewer) == self.window - 1 > 1 and (alike := self._alike_where_nothing_moved(fewer)):
             return _signal("nudge", fewer, f"replies {alike:.0%} alike, the same files and findings")
         return None
 
-    def _alike(self, laps: Sequence[Lap], comparable: Callable[[Lap, Lap], bool]) -> float:
+    def _alike_where_nothing_moved(self, laps: Sequence[Lap]) -> float:
+        return self._alike(laps) if all(starmap(_nothing_moved, pairwise(laps))) else 0.0
+
+    def _alike(self, laps: Sequence[Lap]) -> float:
         """How alike the least similar two replies in a row are; 0 if that is not enough."""
         if any(lap.failed for lap in laps) or any(lap.improved for lap in laps[1:]):
             return 0.0
-        pairs = list(pairwise(laps))
-        if not all(comparable(one, other) for one, other in pairs):
-            return 0.0
-        measure = _MEASURES[self.measure]
-        least = min(min(measure(one, other), _marks_alike(one, other)) for one, other in pairs)
-        return least if least >= self.similarity else 0.0
+        least = 1.0
+        for measure in (_MEASURES[self.measure], _marks_alike):  # the first costs less
+            least = min(least, *starmap(measure, pairwise(laps)))
+            if least < self.similarity:
+                return 0.0
+        return least
 
 
-def _where_nothing_moved(one: Lap, other: Lap) -> bool:
+def _nothing_moved(one: Lap, other: Lap) -> bool:
     return one.snapshot == other.snapshot and one.failing == other.failing
 
 

@@ -190,6 +190,8 @@ def _counted(words: list[str]) -> dict[int, str]:
     kinds = list(map(_KIND.__getitem__, words))
     found: dict[int, str] = {}
     for place, kind in enumerate(kinds):
+        if not kind:
+            continue
         if kind in ("share", "pair"):
             found[place] = kind
         elif kind == "percent":

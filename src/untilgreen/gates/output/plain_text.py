@@ -25,7 +25,7 @@ def plain(text: str) -> str:
     """The text without escape sequences, and with one kind of line ending."""
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)
-    if _STAMP.search(text):
+    if "Z " in text and _STAMP.search(text):
         text = _STAMP.sub("", text)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.encode("utf-8", "replace").decode("utf-8")  # no journal can hold lone surrogates

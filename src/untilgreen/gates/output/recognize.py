@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from untilgreen.gates.output.parsers import file_line
 from untilgreen.gates.output.plain_text import lines_of, plain
@@ -14,20 +14,27 @@ _PARSERS = "untilgreen.gates.output.parsers"
 _TAP = "tap"
 
 
-class Tool(NamedTuple):
+class Tool:
     """How one tool is read: a function, imported and called only if the text contains one of its marks."""
 
-    reader: str
-    marks: tuple[str, ...]
+    def __init__(self, reader: str, marks: tuple[str, ...]) -> None:
+        """`reader` is `module:name`, in the package of parsers."""
+        self.reader = reader
+        self._marks = [(_rare(mark), mark) for mark in marks]
 
     def can_read(self, text: str) -> bool:
         """Whether the tool may have printed this text; for short marks `rfind` is faster than `in`."""
-        return any(text.rfind(mark) >= 0 for mark in self.marks)
+        return any(rare in text and text.rfind(mark) >= 0 for rare, mark in self._marks)
 
     @property
     def read(self) -> Callable[[Any], ToolResult | None]:
         """What the tool reports in these lines or this text, or None if it did not print them."""
         return _reader(self.reader)
+
+
+def _rare(mark: str) -> str:
+    """One character of the mark, to look for first, since that is quick; empty if all of them are common."""
+    return next((each for each in mark if not each.islower() and each not in " :."), "")
 
 
 def _reader(place: str) -> Callable[[Any], ToolResult | None]:

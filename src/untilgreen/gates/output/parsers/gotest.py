@@ -30,6 +30,8 @@ _BARE_PLACE = regex(r"\s{0,200}[^\s:]{1,300}\.go:\d{1,7}:$")
 _LINTER = regex(r"\([a-z][a-z0-9-]{1,30}\)$")
 _WORDS = {"pass": "PASS", "fail": "FAIL", "skip": "SKIP"}
 _TROUBLE = ("panic: ", "fatal error: ", "WARNING: DATA RACE")
+_BEGINNINGS = ("=== ", "\t\tTest", "ok  \t", "FAIL\t", "?   \t", "# ", "testing: ", *_TROUBLE)
+"""How a line begins that matters to the reader, unless it is an outcome or names a place."""
 
 
 def read(lines: Sequence[str]) -> ToolResult | None:
@@ -38,7 +40,8 @@ def read(lines: Sequence[str]) -> ToolResult | None:
         return events
     reader = _Reader()
     for line in lines:
-        if line:
+        # Most lines of other tools are sorted out here.
+        if line.startswith(_BEGINNINGS) or "--- " in line or ".go:" in line or (line and reader.bare):
             reader.line(line)
     reader.end()
     if reader.account.known:
@@ -157,8 +160,7 @@ def _read_events(lines: Sequence[str]) -> ToolResult | None:
     trouble: dict[str, str] = {}
     empty: set[str] = set()
     for line in lines:
-        event = _event(line)
-        if event is None:
+        if not line.startswith('{"') or (event := _event(line)) is None:
             continue
         if event.Action in ("output", "build-output"):
             _output(event, account, said, trouble, empty)
@@ -172,7 +174,7 @@ def _read_events(lines: Sequence[str]) -> ToolResult | None:
 
 
 def _event(line: str) -> _Event | None:
-    if not line.startswith('{"') or '"Action":"' not in line:
+    if '"Action":"' not in line:
         return None
     try:
         return _DECODER.decode(line)
