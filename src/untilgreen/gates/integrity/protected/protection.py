@@ -63,6 +63,8 @@ class Protection(Struct, frozen=True, kw_only=True):
 
     def lets_through(self, path: str) -> bool:
         """Whether the spec or a person accepts any change of this path."""
+        if not self.allow and not self.allowed:
+            return False
         return any(self._fits(path, pattern) for pattern in self.allow) or any(
             seen == name or seen.startswith(f"{name}/") or (set(name) & set("*?[") and matches(seen, name))
             for seen in self._seen(path)
