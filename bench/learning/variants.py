@@ -11,7 +11,7 @@ from itertools import pairwise, product
 from typing import Literal, TypeVar
 
 from untilgreen.core.detectors.cycle import Cycle, _Found, _turns
-from untilgreen.core.detectors.similar import _MEASURES, Similar, _where_nothing_moved
+from untilgreen.core.detectors.similar import _MEASURES, Similar, _nothing_moved
 from untilgreen.core.scoring.same_outcome import (
     ENOUGH,
     SHORT,
@@ -128,7 +128,7 @@ class SimilarVariant(Similar, frozen=True, kw_only=True):
             return None
         marks = self.similarity if self.marks is None else self.marks
         if any(lap.improved for lap in laps[1:]) or not all(
-            _where_nothing_moved(one, other)
+            _nothing_moved(one, other)
             and _once(_MEASURES[self.measure], one, other) >= self.similarity
             and _once(_marks, one, other) >= marks
             for one, other in pairwise(laps)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from untilgreen.backtest.decisions import decide_again, decisions, differing
-from untilgreen.core.defaults import default_detectors, tuned
+from untilgreen.core.defaults import default_detectors, tuned_for
 from untilgreen.core.loop.decide import Policy
 from untilgreen.core.loop.remedies import RUNGS
 from untilgreen.core.strategies.adaptive import Adaptive
@@ -36,7 +36,7 @@ STORIES = [
 
 
 def policy(strategy: Strategy) -> Policy:
-    return Policy(strategy=strategy, detectors=tuned(default_detectors(), strategy))
+    return Policy(strategy=strategy, detectors=tuned_for(default_detectors(), strategy))
 
 
 def told(played: str, strategy: Strategy, remedies: tuple[str, ...] = ()) -> list[Event]:

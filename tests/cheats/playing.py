@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from untilgreen.core.scoring.gate_scores import remembered
-from untilgreen.core.scoring.vanished_tests import believed
+from untilgreen.core.scoring.vanished_tests import doubt_vanished_tests
 from untilgreen.core.values.model import GateSpec, Verdict
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.gates.command import CommandGate
@@ -142,7 +142,7 @@ async def _judge(
         baseline={"tests": baseline},
     )
     shown = remembered({}, {"tests": baseline}).get("tests", {})
-    gate = believed(shown, spec, await _make(spec).check(context))
+    gate = doubt_vanished_tests(shown, spec, await _make(spec).check(context))
     if gate.status != "pass":
         return Ending(converged=False, gate=gate)
     try:

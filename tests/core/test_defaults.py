@@ -3,7 +3,7 @@
 import pytest
 
 from tests.core.helpers import gate
-from untilgreen.core.defaults import DETECTORS, default_detectors, promise_of, tuned, with_claim
+from untilgreen.core.defaults import DETECTORS, default_detectors, promise_of, tuned_for, with_claim
 from untilgreen.core.detectors.cycle import Cycle
 from untilgreen.core.detectors.similar import Similar
 from untilgreen.core.strategies.hybrid import Hybrid
@@ -23,14 +23,14 @@ def test_there_is_one_default_detector_for_each_name() -> None:
 def test_ralph_tunes_the_similar_detector_and_leaves_the_others() -> None:
     detectors = (Cycle(repeats=5), Similar())
 
-    assert tuned(detectors, Ralph(similarity=0.8, window=4)) == (
+    assert tuned_for(detectors, Ralph(similarity=0.8, window=4)) == (
         Cycle(repeats=5),
         Similar(similarity=0.8, window=4),
     )
 
 
 def test_other_strategies_leave_the_detectors_alone() -> None:
-    assert tuned([Similar(window=9)], Hybrid()) == (Similar(window=9),)
+    assert tuned_for([Similar(window=9)], Hybrid()) == (Similar(window=9),)
 
 
 def test_ralph_always_has_a_promise() -> None:

@@ -17,9 +17,9 @@ import anyio
 
 from untilgreen.gates.integrity.protected import executed_files, followed_files, protection
 from untilgreen.gates.levels import sanity
-from untilgreen.gates.levels.work_files import Files, told
+from untilgreen.gates.levels.work_files import Files, name_as_text
 from untilgreen.workspace.git import index_seed, snapshot_refs, tree_diff, tree_patch
-from untilgreen.workspace.git.command import shown
+from untilgreen.workspace.git.command import path_as_text
 from untilgreen.workspace.git.gc_guard import NOTE, GcWatch
 from untilgreen.workspace.git.head import History
 from untilgreen.workspace.git.repository import Repository, _read, repository_for_directory
@@ -57,7 +57,7 @@ def differing(data: bytes) -> object:
     git: Any = Printed([part for name in names for part in (facts, name)])
     found = anyio.run(tree_diff.differences, git, "a", "b")
     assert [each.path for each in found] == names
-    return [shown(each.path) for each in found]
+    return [path_as_text(each.path) for each in found]
 
 
 def listed(data: bytes) -> object:
@@ -126,7 +126,7 @@ def matching(data: bytes) -> object:
             ".env" in path
         )
         assert files.matching(".env/**") == [each for each in files.paths if each.startswith(".env/")]
-        told(path).encode()
+        name_as_text(path).encode()
     return None
 
 
@@ -134,7 +134,7 @@ def protecting(data: bytes) -> object:
     """No directory hides what gates depend on, and no name below a directory of tests."""
     protected = protection.Protection(protect=("src/**",), below="sub/")
     for name in names_in(data)[:50]:
-        path = shown(name)
+        path = path_as_text(name)
         assert protected.role(f"{path}/conftest.py") == "tool"
         assert protected.role(f"{path}/tests/a.txt") is not None
         assert protected.role(f"tests/{path}") is not None

@@ -225,7 +225,7 @@ def transcript(agent: Transcript) -> Callable[[bytes], object]:
 
 
 def settings(data: bytes) -> object:
-    return of_file(file_edits.ours, "settings.json")(data)
+    return of_file(file_edits.our_hooks, "settings.json")(data)
 
 
 def answered(data: bytes) -> object:
@@ -293,7 +293,7 @@ TARGETS: dict[str, Target] = {
     "judge": Target(
         "gates/judge.py", judged, (), (), (b'{"verdict": "fail", "reasons": ["a"], "score": 1}',)
     ),
-    "ci": Target("gates/ci.py", of_text(ci.told), (ci.Unanswered,)),
+    "ci": Target("gates/ci.py", of_text(ci.parse_checks), (ci.Unanswered,)),
     "blackbox": Target("gates/levels", boxed),
     "contract": Target("gates/levels", ruled),
     **{

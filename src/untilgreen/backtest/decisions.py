@@ -51,7 +51,7 @@ def decide_again(made: RecordedDecision, policy: Policy) -> Event:
     return decide(made.state, policy, made.event.at)
 
 
-def settled(state: RunState, event: Event, policy: Policy) -> Event:
+def after_the_default_answer(state: RunState, event: Event, policy: Policy) -> Event:
     """The decision after the default answer, if nobody could have answered the question."""
     if not isinstance(event, Decided) or not isinstance(event.decision, Ask):
         return event

@@ -11,7 +11,7 @@ from anyio import CapacityLimiter, create_task_group, to_process
 from untilgreen.backtest.replay import decide
 from untilgreen.backtest.score import Played, played
 from untilgreen.backtest.trajectories import Line, lines, parse
-from untilgreen.core.defaults import tuned
+from untilgreen.core.defaults import tuned_for
 from untilgreen.core.values.model import PartSpec
 from untilgreen.core.values.rules import Detector, Strategy
 from untilgreen.errors import UserError
@@ -103,4 +103,4 @@ def _play(
     watching = make_detectors(detectors, Path(base))
     deciding = make_strategy(strategy, Path(base)) if strategy is not None else None
     runs = (parse(line.text, line.number, path) for line in chunk)
-    return [played(run, decide(run, tuned(watching, deciding), deciding)) for run in runs]
+    return [played(run, decide(run, tuned_for(watching, deciding), deciding)) for run in runs]

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from untilgreen.backtest.decisions import RecordedDecision, decide_again, decisions, settled
-from untilgreen.core.defaults import tuned
+from untilgreen.backtest.decisions import RecordedDecision, after_the_default_answer, decide_again, decisions
+from untilgreen.core.defaults import tuned_for
 from untilgreen.core.loop.decide import Policy
 from untilgreen.core.loop.fold import fold
 from untilgreen.core.strategies.ralph import Ralph
@@ -114,14 +114,14 @@ def replay(run: PastRun, candidate: Candidate) -> Replayed:
     if isinstance(candidate.strategy, Ralph) and run.state.plan.promise is None:
         why = "it waits for a promise, and the agent was never asked for one"
         return Replayed(run=run.state.run, kind="unknown", lap=0, outcome=None, why=why)
-    policy = Policy(strategy=candidate.strategy, detectors=tuned(run.detectors, candidate.strategy))
+    policy = Policy(strategy=candidate.strategy, detectors=tuned_for(run.detectors, candidate.strategy))
     made = list(decisions(run.events))
     place = 0
     while place < len(made):
         state, then = made[place]
         would = decide_again(made[place], policy)
         if not _same_way(then, would):
-            would = settled(state, would, policy)
+            would = after_the_default_answer(state, would, policy)
             place = _answered(made, place)
             if not _same_way(made[place].event, would):
                 return _other_end(run, state, would)

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from untilgreen.config.checks.types import shown
+from untilgreen.config.checks.types import key_as_text
 from untilgreen.config.load import FLAGS, Loaded
 from untilgreen.config.sources.layers import Layers
 from untilgreen.config.spec.schema import TABLES, GateRules, SpecFile, defaults_of
@@ -57,14 +57,14 @@ def _table(layers: Layers, where: str | tuple[str, ...], defaults: dict[str, Any
         if key in table:
             yield from _written(layers, (*path, key))
         elif defaults[key] is not None:
-            yield Setting(key=shown((*path, key)), value=defaults[key], source=DEFAULT)
+            yield Setting(key=key_as_text((*path, key)), value=defaults[key], source=DEFAULT)
 
 
 def _written(layers: Layers, path: tuple[str, ...]) -> Iterator[Setting]:
     """A table is listed key by key, since each value may have a different source."""
     for key, value, source in layers.leaves():
         if key[: len(path)] == path:
-            yield Setting(key=shown(key), value=value, source=source.place(key) if source else DEFAULT)
+            yield Setting(key=key_as_text(key), value=value, source=source.place(key) if source else DEFAULT)
 
 
 def _defaults(table: type[Struct]) -> dict[str, Any]:

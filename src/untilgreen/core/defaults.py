@@ -24,7 +24,7 @@ def default_detectors() -> tuple[Detector, ...]:
     return tuple(kind() for kind in _DETECTORS)
 
 
-def tuned(detectors: Sequence[Detector], strategy: object) -> tuple[Detector, ...]:
+def tuned_for(detectors: Sequence[Detector], strategy: object) -> tuple[Detector, ...]:
     """The detectors, with `similar` tuned to ralph's similarity and window."""
     if not isinstance(strategy, Ralph):
         return tuple(detectors)

@@ -28,7 +28,7 @@ from untilgreen.engine.store.notes import session_notes
 from untilgreen.engine.store.notes.session_notes import Note
 from untilgreen.engine.store.reading import state_of
 from untilgreen.engine.store.runs import Store
-from untilgreen.engine.store.session_runs import SessionRun, found, settled
+from untilgreen.engine.store.session_runs import SessionRun, found, without_note_if_over
 from untilgreen.engine.worktree import setup
 from untilgreen.engine.worktree.premises import LocalPremises, StartFacts
 from untilgreen.errors import ArrivalRefused, JournalError, JournalLocked, UserError, WorkspaceNotReady
@@ -175,7 +175,7 @@ async def until_next_brief(
         again = replace(options, first=None)
         state = await drive(record, premises, seat, again)  # a hook died, and only the end is left to do
     brief = offered[-1] if any(isinstance(event, BriefOffered) for event in heard) else None
-    return settled(store, SessionRun(note=note, record=record, state=state, brief=brief))
+    return without_note_if_over(store, SessionRun(note=note, record=record, state=state, brief=brief))
 
 
 async def cancel(session: str, store: Store, *, by: str = "") -> SessionRun | None:
@@ -190,7 +190,7 @@ async def cancel(session: str, store: Store, *, by: str = "") -> SessionRun | No
         return None
     await sending.deliver(session_run.record, Cancel(at=time(), by=by, reason="cancelled in its session"))
     await end_undriven(session_run.record, LocalPremises(store))
-    return settled(store, replace(session_run, state=await state_of(session_run.record)))
+    return without_note_if_over(store, replace(session_run, state=await state_of(session_run.record)))
 
 
 async def found_in(store: Store, directory: Path) -> SessionRun | None:

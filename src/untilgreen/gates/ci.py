@@ -145,10 +145,10 @@ class CiGate:
 
 async def _page(path: str, context: CheckContext) -> _Checks:
     ran = await _asked(["gh", "api", path], context, "GitHub did not answer (log in with `gh auth login`)")
-    return told(ran.stdout)
+    return parse_checks(ran.stdout)
 
 
-def told(answer: str) -> _Checks:
+def parse_checks(answer: str) -> _Checks:
     """Parse a page of checks from GitHub's answer."""
     try:
         return msgspec.json.decode(answer, type=_Checks)

@@ -12,7 +12,7 @@ from untilgreen.core.values.option_checks import about
 from untilgreen.core.values.state import RunState
 from untilgreen.errors import ConfigError, UntilgreenError
 from untilgreen.notify.environment import VARIABLE, expanded
-from untilgreen.notify.messages import USUAL, News, Wanted, known, news
+from untilgreen.notify.messages import USUAL, News, Wanted, check_kinds, news
 
 if TYPE_CHECKING:
     from apprise import Apprise as Sender
@@ -29,7 +29,7 @@ class Apprise:
     on: Wanted = USUAL
 
     def __post_init__(self) -> None:
-        known(self.on, "apprise")
+        check_kinds(self.on, "apprise")
         _sender(self.url if not VARIABLE.search(self.url) else "")
 
     async def notify(self, event: Event, state: RunState) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from untilgreen.core.values.events import Event
 from untilgreen.core.values.state import RunState
-from untilgreen.notify.messages import USUAL, Wanted, known, news
+from untilgreen.notify.messages import USUAL, Wanted, check_kinds, news
 
 BELL = "\a"
 
@@ -20,7 +20,7 @@ class Bell:
     on: Wanted = USUAL
 
     def __post_init__(self) -> None:
-        known(self.on, "bell")
+        check_kinds(self.on, "bell")
 
     async def notify(self, event: Event, state: RunState) -> None:
         if news(event, state, self.on) is not None:

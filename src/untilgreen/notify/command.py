@@ -15,7 +15,7 @@ from untilgreen.core.values.state import RunState
 from untilgreen.core.values.units import duration
 from untilgreen.errors import ConfigError, UntilgreenError
 from untilgreen.notify.environment import path_for
-from untilgreen.notify.messages import USUAL, News, Wanted, known, news
+from untilgreen.notify.messages import USUAL, News, Wanted, check_kinds, news
 from untilgreen.process.run import run
 from untilgreen.process.start import shell
 
@@ -29,7 +29,7 @@ class CommandNotifier:
     timeout: Annotated[float | str, about("How long it may take, such as 30s.")] = "30s"
 
     def __post_init__(self) -> None:
-        known(self.on, "command")
+        check_kinds(self.on, "command")
         duration(self.timeout, "notify: timeout")
         if not self.command.strip():
             raise ConfigError("The notifier's command is empty. Write it after 'command:'.")

@@ -13,7 +13,7 @@ from untilgreen.core.values.events import Event
 from untilgreen.core.values.state import RunState
 from untilgreen.errors import UntilgreenError
 from untilgreen.notify.environment import path_for
-from untilgreen.notify.messages import USUAL, News, Wanted, known, news
+from untilgreen.notify.messages import USUAL, News, Wanted, check_kinds, news
 from untilgreen.process.run import run
 
 SECONDS = 10.0
@@ -32,7 +32,7 @@ class Desktop:
     on: Wanted = USUAL
 
     def __post_init__(self) -> None:
-        known(self.on, "desktop")
+        check_kinds(self.on, "desktop")
 
     def missing(self) -> str:
         """What has to be installed first, if anything."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from msgspec import Struct
 
-from untilgreen.core.loop.step import undecided
+from untilgreen.core.loop.step import gate_waiting_for_people
 from untilgreen.core.scoring.weakened_tests import ending_reason
 from untilgreen.core.values.decision import Ask, Continue
 from untilgreen.core.values.events import (
@@ -69,7 +69,7 @@ def news(event: Event, state: RunState, kinds: Collection[str] = USUAL) -> News 
     return told if told is not None and told.news in kinds else None
 
 
-def known(kinds: Collection[str], who: str) -> None:
+def check_kinds(kinds: Collection[str], who: str) -> None:
     """Refuse kinds of messages that don't exist."""
     for kind in kinds:
         if kind not in KINDS:
@@ -97,7 +97,9 @@ def _told(event: Event, state: RunState) -> News | None:
         case Decided(lap=lap) if state.last is not None and state.last.number == lap and lap > 0:
             spent = "; ".join(_nearly_used_up(state, state.last))
             return _news("budget", state, spent, f"untilgreen show {run}") if spent else None
-        case GateChecked() | SnapshotTaken(phase="turn") if (gate := undecided(state)) is not None:
+        case GateChecked() | SnapshotTaken(phase="turn") if (
+            gate := gate_waiting_for_people(state)
+        ) is not None:
             people = ", ".join(map(str, gate.options.get("people", ()))) or "anyone"
             text = f"gate {gate.name!r} is waiting for approval by {people}"
             return _news("waiting", state, text, f"untilgreen answer {run} approve")

@@ -20,7 +20,7 @@ from untilgreen.core.values.state import RunState
 from untilgreen.core.values.units import duration
 from untilgreen.errors import ConfigError, UntilgreenError
 from untilgreen.notify.environment import VARIABLE, expanded
-from untilgreen.notify.messages import USUAL, Wanted, known, news
+from untilgreen.notify.messages import USUAL, Wanted, check_kinds, news
 
 TRIES = 3
 PAUSE_SECONDS = 1.0
@@ -38,7 +38,7 @@ class Webhook:
     timeout: Annotated[float | str, about("How long to wait for an answer, such as 10s.")] = "10s"
 
     def __post_init__(self) -> None:
-        known(self.on, "webhook")
+        check_kinds(self.on, "webhook")
         duration(self.timeout, "notify: timeout")
         if not VARIABLE.match(self.url):
             _checked(self.url)

@@ -24,9 +24,9 @@ from untilgreen.errors import UntilgreenError
 from untilgreen.ports import RoomView, Sandbox
 from untilgreen.process import cgroup, subreaper
 from untilgreen.process.environment import own_variables
-from untilgreen.process.sandbox.bubblewrap import CommandLine, enclosed, inherited
-from untilgreen.process.sandbox.containers import contained, find_engine
-from untilgreen.process.sandbox.room import entered
+from untilgreen.process.sandbox.bubblewrap import CommandLine, bwrap_command_line, inherited
+from untilgreen.process.sandbox.containers import container_command_line, find_engine
+from untilgreen.process.sandbox.room import room_command
 from untilgreen.process.table import INSIDE, era, find
 from untilgreen.process.tree import MARK, Trace, Tree, chain, container_name, new_mark
 from untilgreen.process.tree_note import forget, write_note
@@ -122,10 +122,12 @@ async def start(
     there = cwd if view is None else view.seen(cwd)
     line = CommandLine(words=[*argv])
     if sandbox is not None and sandbox.engine:
-        line = contained(argv, sandbox, there, {INSIDE: "1", MARK: "", **env}, container_name(mark))
+        line = container_command_line(
+            argv, sandbox, there, {INSIDE: "1", MARK: "", **env}, container_name(mark)
+        )
     elif sandbox is not None:
-        line = enclosed(argv, sandbox, there, environ, None if view is None else view.at)
-    command = line.words if view is None else entered(line.words, view, there)
+        line = bwrap_command_line(argv, sandbox, there, environ, None if view is None else view.at)
+    command = line.words if view is None else room_command(line.words, view, there)
     pipes = _Pipes.make(merge=merge)
     home = cgroup.make(mark, _limits(sandbox)) if fence else None
     try:

@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack, assert_never
 from untilgreen.core.briefing.brief import compose
 from untilgreen.core.briefing.claims import claimed, tag
 from untilgreen.core.briefing.excerpt import kept_reply, kept_verdict
-from untilgreen.core.defaults import default_detectors, promise_of, tuned, with_claim
+from untilgreen.core.defaults import default_detectors, promise_of, tuned_for, with_claim
 from untilgreen.core.loop.decide import Policy, decide
 from untilgreen.core.loop.fold import apply
 from untilgreen.core.loop.step import (
@@ -135,7 +135,7 @@ class Play:
         self.script = Script(played)
         given = promise_of(strategy, options.get("promise"))
         watching = options["detectors"] if "detectors" in options else default_detectors()
-        self.policy = Policy(strategy=strategy, detectors=tuned(watching, strategy))
+        self.policy = Policy(strategy=strategy, detectors=tuned_for(watching, strategy))
         self.plan = Plan(
             task="make it green",
             gates=with_claim((GateSpec(name=GATE),), given),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from untilgreen.core.defaults import default_detectors, promise_of, tuned, with_claim
+from untilgreen.core.defaults import default_detectors, promise_of, tuned_for, with_claim
 from untilgreen.core.loop.decide import Policy
 from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.values.events import Event, RunStarted
@@ -64,7 +64,7 @@ class World:
             agents=agents,
             gates=checks or {gate.name: ScriptedGate(played, workspace) for gate in gates},
             workspace=workspace,
-            policy=Policy(strategy=strategy, detectors=tuned(watching, strategy)),
+            policy=Policy(strategy=strategy, detectors=tuned_for(watching, strategy)),
             clock=self.clock,
         )
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from untilgreen.core.values.model import Change
 from untilgreen.workspace.file_stamps import Stamp, listing
-from untilgreen.workspace.git.command import Git, shown, split
+from untilgreen.workspace.git.command import Git, path_as_text, split
 from untilgreen.workspace.git.index_seed import submodules
 from untilgreen.workspace.git.object_check import (
     LINK,
@@ -58,7 +58,7 @@ class Exporter:
         """Every path in a snapshot, and whether it is a link."""
         private = await self._workspace._ready()
         listed = split(await private.git("ls-tree", "-r", "-z", snapshot))
-        return {shown(each.partition(b"\t")[2]): each.startswith(LINK) for each in listed}
+        return {path_as_text(each.partition(b"\t")[2]): each.startswith(LINK) for each in listed}
 
     async def content(self, snapshot: str, path: str) -> bytes | None:
         """The content of a file in a snapshot; None if there is no file at that path."""
@@ -73,7 +73,7 @@ class Exporter:
         found: dict[str, list[str]] = {}
         for line in said.stdout.splitlines():
             path, _, text = line.removeprefix(f"{snapshot}:".encode()).partition(b"\0")
-            found.setdefault(shown(path), []).append(text.decode(errors="replace"))
+            found.setdefault(path_as_text(path), []).append(text.decode(errors="replace"))
         return found
 
     async def unkept(self) -> list[str]:
@@ -95,7 +95,7 @@ class Exporter:
         if limit := self._workspace.max_file:
             top = private.repository.top
             nested += [path for path in others if _size(top / os.fsdecode(path)) > limit]
-        found = [shown(path) for path in (*ignored, *nested, *inside)]
+        found = [path_as_text(path) for path in (*ignored, *nested, *inside)]
         self._unkept = None if now is None else (now, found)
         return list(found)
 
@@ -165,7 +165,7 @@ async def _with_originals(
         return snapshot
     found = await differences(git, originals, snapshot)
     paths = {*paths, *_in_the_way(found, paths)}
-    entries = [(each.old_mode, each.old, each.path) for each in found if shown(each.path) in paths]
+    entries = [(each.old_mode, each.old, each.path) for each in found if path_as_text(each.path) in paths]
     # Removals first: a file may be where a directory was.
     entries.sort(key=lambda entry: entry[0] != ABSENT)
     return await Index(git, index).changed_tree(snapshot, entries)
@@ -173,7 +173,7 @@ async def _with_originals(
 
 def _in_the_way(found: Sequence[Difference], paths: Collection[str]) -> set[str]:
     """New files where an original had a directory, or below a path where it had a file."""
-    back = {shown(each.path) for each in found if not each.added} & set(paths)
+    back = {path_as_text(each.path) for each in found if not each.added} & set(paths)
     above = {"/".join(path.split("/")[:depth]) for path in back for depth in range(1, path.count("/") + 1)}
-    new = [shown(each.path) for each in found if each.added]
+    new = [path_as_text(each.path) for each in found if each.added]
     return {path for path in new if path in above or any(path.startswith(f"{each}/") for each in back)}

@@ -15,7 +15,7 @@ from untilgreen.ports import Restoration
 from untilgreen.regex import regex
 from untilgreen.workspace.file_stamps import Listing, Stamp, listing
 from untilgreen.workspace.folder_stamps import Folders, folders
-from untilgreen.workspace.git.command import Git, GitFailed, shown
+from untilgreen.workspace.git.command import Git, GitFailed, path_as_text
 from untilgreen.workspace.git.gc_guard import GcWatch, check_whole, tell_nobody
 from untilgreen.workspace.git.head import History
 from untilgreen.workspace.git.index_seed import adopt, refresh, seed, submodules
@@ -246,7 +246,7 @@ class GitWorkspace:
         way_back = cut_off.before if cut_off and cut_off.snapshot == snapshot else before
         kept = await restoring.apply(before, snapshot, theirs | blocked, way_back, spare)
         self.root.mkdir(parents=True, exist_ok=True)
-        return Restoration(before=way_back, kept=tuple(map(shown, kept)))
+        return Restoration(before=way_back, kept=tuple(map(path_as_text, kept)))
 
     async def _look(self, private: PrivateRepository, git: Git, *, in_index: bool = False) -> str:
         """The tree of what is on disk; with `in_index` the private index holds it afterwards."""
@@ -353,7 +353,7 @@ class GitWorkspace:
 
     def _note_large(self, looked: Looked) -> None:
         for path, size in looked.large:
-            what = f"{shown(path)} ({size / 1_000_000:,.0f} MB)"
+            what = f"{path_as_text(path)} ({size / 1_000_000:,.0f} MB)"
             sentence = (
                 f"{what} is above workspace.max_file: snapshots leave it out, and a restore leaves it alone."
                 if looked.left_out
@@ -378,7 +378,7 @@ async def _committed(private: PrivateRepository) -> str | None:
 
 
 def _change(found: Difference) -> Change:
-    path = shown(found.path)
+    path = path_as_text(found.path)
     if found.added:
         return Change(path=path, status="added")
     return Change(path=path, status="deleted" if found.deleted else "modified")
@@ -396,5 +396,5 @@ def _inside(path: Path, top: Path) -> bool:
 
 
 def _listed(paths: Sequence[bytes], most: int = 5) -> str:
-    names = ", ".join(shown(path) for path in paths[:most])
+    names = ", ".join(path_as_text(path) for path in paths[:most])
     return names if len(paths) <= most else f"{names} and {len(paths) - most} more"

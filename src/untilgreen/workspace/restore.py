@@ -13,7 +13,7 @@ from anyio import CancelScope
 from msgspec import Struct
 
 from untilgreen.crash_points import passing
-from untilgreen.workspace.git.command import PLAINLY, Git, joined, shown, split
+from untilgreen.workspace.git.command import PLAINLY, Git, joined, path_as_text, split
 from untilgreen.workspace.git.private_index import Index
 from untilgreen.workspace.git.tree_diff import Difference, differences
 
@@ -103,7 +103,7 @@ class Restoring:
         kept = [
             change
             for change in planned
-            if change.path in left_alone or change.submodule or shown(change.path) in spare
+            if change.path in left_alone or change.submodule or path_as_text(change.path) in spare
         ]
         after = snapshot
         if kept:

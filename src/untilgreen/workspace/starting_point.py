@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from untilgreen.workspace.git.command import Git, shown, split
+from untilgreen.workspace.git.command import Git, path_as_text, split
 from untilgreen.workspace.git.head import UNBORN, History
 from untilgreen.workspace.git.repository import Repositories, Repository
 from untilgreen.workspace.git.settings import overrides
@@ -32,4 +32,6 @@ async def starting_point(start: Path, repositories: Repositories) -> StartingPoi
     git = Git(place=repository.top, settings=settings)
     head = await History(repository).head()
     listed = split(await git(*STATUS, "--ignore-submodules=dirty"))
-    return StartingPoint(repository, None if head == UNBORN else head, [shown(line[3:]) for line in listed])
+    return StartingPoint(
+        repository, None if head == UNBORN else head, [path_as_text(line[3:]) for line in listed]
+    )

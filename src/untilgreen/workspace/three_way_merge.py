@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from untilgreen.workspace.git.command import Git, shown
+from untilgreen.workspace.git.command import Git, path_as_text
 from untilgreen.workspace.git.index_seed import REGULAR
 from untilgreen.workspace.git.private_index import Index
 from untilgreen.workspace.git.tree_diff import ABSENT, SUBMODULE, Difference, differences
@@ -132,7 +132,7 @@ async def _settle(change: Difference, mine: _Mine, files: _Files) -> tuple[Entry
     if other is None:
         blocking = mine.in_the_way(change)
         if blocking is not None:
-            return None, Conflict(change.path, f"you have {shown(blocking)!r}, which is in its way")
+            return None, Conflict(change.path, f"you have {path_as_text(blocking)!r}, which is in its way")
         return (change.new_mode, change.new, change.path), None
     if change.deleted or other.deleted:
         why = "you changed it, the run deleted it" if change.deleted else "you deleted it, the run changed it"

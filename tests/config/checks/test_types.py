@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pytest
 
 from tests.config.helpers import layers_of
-from untilgreen.config.checks.types import check_known, check_plain, check_type, shown
+from untilgreen.config.checks.types import check_known, check_plain, check_type, key_as_text
 from untilgreen.config.sources.layers import Layers
 from untilgreen.config.sources.toml_lines import Key
 from untilgreen.errors import ConfigError
@@ -125,4 +125,4 @@ def test_an_unknown_key_is_answered_with_the_nearest() -> None:
     ],
 )
 def test_a_key_is_shown_as_it_is_written(path: Key, text: str) -> None:
-    assert shown(path) == text
+    assert key_as_text(path) == text

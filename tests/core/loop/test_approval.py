@@ -13,8 +13,8 @@ from untilgreen.core.loop.step import (
     Conclude,
     Decide,
     TakeSnapshot,
+    gate_waiting_for_people,
     next_step,
-    undecided,
 )
 from untilgreen.core.scoring.known_verdicts import known_verdict
 from untilgreen.core.values.events import (
@@ -69,7 +69,7 @@ def answered(state: RunState, by: str, choice: str = "approve", note: str = "") 
 def test_an_approval_waits_without_end_once_the_rest_is_green() -> None:
     assert isinstance(next_step(state_of(*begun(GateSpec(name="tests"), REVIEW))), CheckGates)
     assert next_step(waiting()) == AwaitAnswer(until=None)
-    assert undecided(waiting()) == REVIEW
+    assert gate_waiting_for_people(waiting()) == REVIEW
 
 
 def test_enough_named_people_make_it_pass() -> None:
@@ -78,7 +78,7 @@ def test_enough_named_people_make_it_pass() -> None:
 
     state = answered(state, "bob")
 
-    assert undecided(state) is None
+    assert gate_waiting_for_people(state) is None
     assert next_step(state) == CheckGates(lap=1, stage=2, gates=("review",))
     assert state.open is not None
     assert known_verdict(state, state.open, REVIEW) == PASS

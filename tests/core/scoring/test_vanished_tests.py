@@ -3,7 +3,7 @@
 import pytest
 
 from tests.core.helpers import Run, Turn, gate, red
-from untilgreen.core.scoring.vanished_tests import believed, believed_with_the_same_tests
+from untilgreen.core.scoring.vanished_tests import doubt_skipped_tests, doubt_vanished_tests
 from untilgreen.core.values.model import Finding, ToolCount, Verdict
 
 
@@ -34,11 +34,11 @@ def after_a_red_lap(**options: object) -> Run:
 def test_a_pass_must_show_most_of_the_tests_that_were_there(verdict: Verdict, status: str) -> None:
     run = after_a_red_lap()
 
-    assert believed(run.state.tools["tests"], gate("tests"), verdict).status == status
+    assert doubt_vanished_tests(run.state.tools["tests"], gate("tests"), verdict).status == status
 
 
 def test_the_finding_says_what_is_missing_and_what_to_do() -> None:
-    (finding,) = believed(
+    (finding,) = doubt_vanished_tests(
         after_a_red_lap().state.tools["tests"], gate("tests"), counted("pass", "pytest", 3)
     ).findings
 
@@ -51,14 +51,20 @@ def test_the_finding_says_what_is_missing_and_what_to_do() -> None:
 def test_the_exit_code_is_believed_where_the_spec_says_so() -> None:
     trusting = gate("tests", options={"believe": "exit-code"})
 
-    assert believed(after_a_red_lap().state.tools["tests"], trusting, Verdict(status="pass")).status == "pass"
+    assert (
+        doubt_vanished_tests(after_a_red_lap().state.tools["tests"], trusting, Verdict(status="pass")).status
+        == "pass"
+    )
 
 
 def test_a_gate_that_never_counted_is_not_compared() -> None:
     run = Run(gate("tests"))
     run.lap(tests=red("a"))
 
-    assert believed(run.state.tools.get("tests", {}), gate("tests"), Verdict(status="pass")).status == "pass"
+    assert (
+        doubt_vanished_tests(run.state.tools.get("tests", {}), gate("tests"), Verdict(status="pass")).status
+        == "pass"
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +81,7 @@ def test_of_a_tiny_suite_some_test_must_be_shown(verdict: Verdict, status: str) 
     run = Run(gate("tests"))
     run.lap(tests=counted("fail", "jest", 3, 1))
 
-    assert believed(run.state.tools["tests"], gate("tests"), verdict).status == status
+    assert doubt_vanished_tests(run.state.tools["tests"], gate("tests"), verdict).status == status
 
 
 def test_a_linter_that_says_nothing_any_more_is_not_missed() -> None:
@@ -84,14 +90,18 @@ def test_a_linter_that_says_nothing_any_more_is_not_missed() -> None:
         tests=Verdict(status="fail", findings=(Finding(id="a"),), tools=(ToolCount(tool="ruff", failed=1),))
     )
 
-    assert believed(run.state.tools["tests"], gate("tests"), Verdict(status="pass")).status == "pass"
+    assert (
+        doubt_vanished_tests(run.state.tools["tests"], gate("tests"), Verdict(status="pass")).status == "pass"
+    )
 
 
 def test_a_person_is_asked_where_somebody_answers() -> None:
     run = Run(gate("tests"), answers=True)
     run.lap(tests=counted("fail", "pytest", 328, 2))
 
-    run.lap(Turn(), tests=believed(run.state.tools["tests"], gate("tests"), Verdict(status="pass")))
+    run.lap(
+        Turn(), tests=doubt_vanished_tests(run.state.tools["tests"], gate("tests"), Verdict(status="pass"))
+    )
 
     assert "tests is not believed (exit code 0, but no output from it, where pytest" in run.asked.question
     assert run.asked.reason == "a gate passed with far fewer tests than before"
@@ -100,7 +110,7 @@ def test_a_person_is_asked_where_somebody_answers() -> None:
 def test_the_run_goes_on_where_nobody_answers() -> None:
     run = after_a_red_lap()
 
-    run.lap(tests=believed(run.state.tools["tests"], gate("tests"), Verdict(status="pass")))
+    run.lap(tests=doubt_vanished_tests(run.state.tools["tests"], gate("tests"), Verdict(status="pass")))
 
     assert (run.state.outcome, run.last.green) == (None, False)
 
@@ -125,7 +135,7 @@ def ran(total: int, skipped: int, *, failed: int = 0, uncounted: bool = False) -
 def test_the_same_tests_are_not_skipped_that_ran_before(
     before: Verdict | None, now: Verdict, status: str
 ) -> None:
-    verdict = believed_with_the_same_tests(before, gate("tests"), now)
+    verdict = doubt_skipped_tests(before, gate("tests"), now)
 
     assert verdict.status == status
     assert bool(verdict.findings) is (now.status == "pass" != status)
@@ -134,4 +144,4 @@ def test_the_same_tests_are_not_skipped_that_ran_before(
 def test_tests_may_be_skipped_where_the_spec_says_so() -> None:
     spec = gate("tests", options={"run": "pytest", "allow_skipped": True})
 
-    assert believed_with_the_same_tests(ran(2, 0, failed=1), spec, ran(1, 1)).status == "pass"
+    assert doubt_skipped_tests(ran(2, 0, failed=1), spec, ran(1, 1)).status == "pass"

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from untilgreen import Fixed, Reply, Verdict
 from untilgreen.core.briefing.brief import Brief
 from untilgreen.core.values.model import Finding, GateSpec, Status, ToolCount
-from untilgreen.engine.loop.stages import settled
+from untilgreen.engine.loop.stages import marked_if_flaky
 from untilgreen.gates.command import CommandGate
 from untilgreen.ports import CheckContext, Gate, TurnContext
 from untilgreen.testing.world import World
@@ -85,12 +85,12 @@ async def verdicts(gate: Gate, laps: int = 1, **spec: Any) -> list[Verdict]:
 def test_red_and_green_on_the_same_files_are_a_flake(
     verdict: Verdict, earlier: list[Verdict], flaky: bool
 ) -> None:
-    assert settled(verdict, earlier).flaky is flaky
+    assert marked_if_flaky(verdict, earlier).flaky is flaky
 
 
 def test_a_green_flake_names_what_was_red() -> None:
-    assert settled(GREEN, [RED]).findings == RED.findings
-    assert settled(GREEN, [RED]).count == 0
+    assert marked_if_flaky(GREEN, [RED]).findings == RED.findings
+    assert marked_if_flaky(GREEN, [RED]).count == 0
 
 
 @pytest.mark.parametrize(("retries", "calls"), [(0, 1), (1, 2), (3, 4)])

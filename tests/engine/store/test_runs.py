@@ -335,13 +335,13 @@ def test_the_environment_names_the_state_directory(monkeypatch: pytest.MonkeyPat
 def test_a_file_of_a_run_that_was_removed_tells_which_one(store: Store, project: Path) -> None:
     run = store.create(NOW, workspace=project)
     missing = str(run.path / "output" / "missing.txt")
-    assert run_ids.gone(missing) is None
+    assert run_ids.pruned_run(missing) is None
 
     store.forget(run)
 
-    assert run_ids.gone(missing) == run.id
-    assert run_ids.gone("missing.txt") is None
-    assert run_ids.gone(str(store.state_dir / "runs" / "no-run" / "missing.txt")) is None
+    assert run_ids.pruned_run(missing) == run.id
+    assert run_ids.pruned_run("missing.txt") is None
+    assert run_ids.pruned_run(str(store.state_dir / "runs" / "no-run" / "missing.txt")) is None
 
 
 def test_a_file_is_put_as_a_whole_and_leaves_nothing_else(tmp_path: Path) -> None:

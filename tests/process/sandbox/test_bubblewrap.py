@@ -22,7 +22,7 @@ from untilgreen.ports import CheckContext, Mount, Sandbox
 from untilgreen.process import cgroup, disk_watch
 from untilgreen.process.run import Ran, run
 from untilgreen.process.sandbox import hidden_paths
-from untilgreen.process.sandbox.bubblewrap import enclosed, find_bwrap, homes
+from untilgreen.process.sandbox.bubblewrap import bwrap_command_line, find_bwrap, homes
 from untilgreen.process.sandbox.probe import NESTED, how_to_enable, problem, require
 from untilgreen.process.start import shell
 from untilgreen.process.tree_note import end_left_behind
@@ -432,7 +432,7 @@ async def test_without_bubblewrap_nothing_is_started(work: Path, monkeypatch: py
     ):
         await inside("touch began", work, sandbox(work))
     with pytest.raises(AgentUnavailable, match="apt install bubblewrap"):
-        enclosed(["true"], sandbox(work), work, {})
+        bwrap_command_line(["true"], sandbox(work), work, {})
     assert not (work / "began").exists()
 
 
@@ -611,7 +611,9 @@ async def test_memory_has_a_limit_that_can_not_be_raised_inside(home: Path, work
 async def test_the_number_of_processes_has_a_limit(home: Path, work: Path) -> None:
     """The kernel counts none of root's, so that an ordinary user makes the sandbox of this test."""
     forks = "i=0; while test $i -lt 100; do sleep 60 & echo $i; i=$((i + 1)); done"
-    words = enclosed(shell(forks), Sandbox(processes=40), Path("/"), {"PATH": "/usr/bin:/bin"}).words
+    words = bwrap_command_line(
+        shell(forks), Sandbox(processes=40), Path("/"), {"PATH": "/usr/bin:/bin"}
+    ).words
     if os.getuid() == 0:
         nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
         plain = ("--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
@@ -669,7 +671,7 @@ async def test_a_link_that_comes_while_the_sandbox_is_made_is_not_followed(home:
     shown = made(work / "a" / "shown")
     (shown / "id").write_text("harmless")
     wall = sandbox(work, Mount(path=shown, way="read"))
-    line = enclosed(["cat", f"{shown}/id"], wall, work, {"PATH": "/usr/bin:/bin"})
+    line = bwrap_command_line(["cat", f"{shown}/id"], wall, work, {"PATH": "/usr/bin:/bin"})
     assert len(line.descriptors) >= 1
     try:
         shown.rename(work / "away")

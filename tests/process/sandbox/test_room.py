@@ -7,7 +7,7 @@ import pytest
 
 from untilgreen.ports import Overlay, RoomView
 from untilgreen.process.run import run
-from untilgreen.process.sandbox.room import entered
+from untilgreen.process.sandbox.room import room_command
 from untilgreen.process.sandbox.room_probe import rooms_work
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +22,7 @@ def room(place: Path, hidden: tuple[Path, ...] = ()) -> RoomView:
 
 
 def test_what_enters_a_room_loads_next_to_nothing(tmp_path: Path) -> None:
-    python, *words = entered(["true"], room(tmp_path), tmp_path)
+    python, *words = room_command(["true"], room(tmp_path), tmp_path)
 
     done = subprocess.run(
         [python, "-X", "importtime", *words], capture_output=True, text=True, check=False, cwd=tmp_path

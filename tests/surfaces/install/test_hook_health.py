@@ -12,7 +12,7 @@ import pytest
 from tests.surfaces.cli.helpers import script
 from untilgreen.engine.operations.doctor import Row
 from untilgreen.surfaces.install.codex_trust import fingerprint, key_of
-from untilgreen.surfaces.install.file_edits import installed, ours
+from untilgreen.surfaces.install.file_edits import edits_to_install, our_hooks
 from untilgreen.surfaces.install.hook_health import Programs, hook_rows, managed_off
 from untilgreen.surfaces.install.targets import TARGETS
 
@@ -46,7 +46,7 @@ def install(agent: str, home: Path, project: Path | None = None, seconds: int = 
     """As the command does it; the result is the file that the hooks are in."""
     target = TARGETS[agent]
     program = str(home.parent / "bin" / "untilgreen") if project is None else "untilgreen"
-    for edit in installed(target, target.root(project), program, seconds):
+    for edit in edits_to_install(target, target.root(project), program, seconds):
         edit.write()
     return target.root(project) / target.settings
 
@@ -220,7 +220,7 @@ def test_codex_skips_what_nobody_trusts_what_changed_and_what_is_switched_off(
     )
     assert "/hooks" in row.fix
 
-    states = {key_of(path, hook): fingerprint(hook) for hook in ours(path)}
+    states = {key_of(path, hook): fingerprint(hook) for hook in our_hooks(path)}
     trusted = "".join(f'[hooks.state."{key}"]\ntrusted_hash = "{mark}"\n' for key, mark in states.items())
     config.write_text(trusted)
     assert [row.status for row in look()] == ["ok"]

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from untilgreen.config.checks.types import check_known, check_type, shown
+from untilgreen.config.checks.types import check_known, check_type, key_as_text
 from untilgreen.config.sources.layers import Layers
 from untilgreen.config.spec.schema import CommandTable, GateRules
 from untilgreen.core.values.model import CLAIM_GATE, INTEGRITY_GATE, GateSpec
@@ -36,7 +36,9 @@ def check_gate(layers: Layers, name: str, table: Mapping[str, Any]) -> None:
             continue
         check_type(layers, (*here, key), value, kinds[key])
         if key in _FILLED_IN and not value.strip():
-            raise layers.error((*here, key), f"{shown((*here, key))} is empty. Fill it in, or remove it.")
+            raise layers.error(
+                (*here, key), f"{key_as_text((*here, key))} is empty. Fill it in, or remove it."
+            )
     if "timeout" in table:
         _seconds(layers, name, table["timeout"])
 
@@ -78,6 +80,6 @@ def _seconds(layers: Layers, name: str, written: float | str) -> float | None:
         return None
     path = ("gates", name, "timeout")
     try:
-        return duration(written, shown(path))
+        return duration(written, key_as_text(path))
     except ConfigError as error:
         raise layers.error(path, str(error)) from error

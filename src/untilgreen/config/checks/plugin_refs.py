@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from untilgreen.config.checks.types import shown
+from untilgreen.config.checks.types import key_as_text
 from untilgreen.config.sources.layers import Layers
 from untilgreen.config.sources.toml_lines import Key
 from untilgreen.config.spec.schema import Part
@@ -43,7 +43,8 @@ def part_of(
     name = options.pop("use", default) if isinstance(written, Mapping) else written
     if not isinstance(name, str) or not name.strip():
         raise layers.error(
-            path, f"{shown(path)} does not name a plugin. Write its name, or a table with the name as `use`."
+            path,
+            f"{key_as_text(path)} does not name a plugin. Write its name, or a table with the name as `use`.",
         )
     start, colon, rest = name.strip().partition(":")
     form = (forms or {}).get(start) if colon else None
@@ -51,7 +52,7 @@ def part_of(
         return PartSpec(name=name.strip(), options=options)
     if form.option in options:
         raise layers.error(
-            path, f"{shown(path)} sets {form.option} twice: in {name!r} and as an option. Keep one."
+            path, f"{key_as_text(path)} sets {form.option} twice: in {name!r} and as an option. Keep one."
         )
     if form is _COMMAND and "model" in options:
         raise layers.error(

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from untilgreen.config.checks.types import check_table, shown
+from untilgreen.config.checks.types import check_table, key_as_text
 from untilgreen.config.sources.layers import Layers
 from untilgreen.config.spec.schema import SessionTable
 from untilgreen.core.values.units import count
@@ -34,7 +34,7 @@ def session_of(written: str | Mapping[str, Any]) -> SessionTable:
 
 def check_promise(layers: Layers, path: tuple[str, ...], promise: str) -> None:
     """Check that the promise is one line of text, without the tag around it."""
-    name = shown(path)
+    name = key_as_text(path)
     if _TAG.search(promise):
         text = _TAG.sub("", promise).strip() or "DONE"
         raise layers.error(path, f"{name} = {promise!r} includes the tag. Write only the text: {text!r}.")

@@ -23,7 +23,7 @@ def check_plain(layers: Layers, value: Any, path: Key = ()) -> None:
         case Mapping():
             for key, inner in value.items():
                 if not isinstance(key, str):
-                    raise layers.error(path, f"{shown(path)} has the key {key!r}. A key must be text.")
+                    raise layers.error(path, f"{key_as_text(path)} has the key {key!r}. A key must be text.")
                 _check_text(layers, path, key)
                 check_plain(layers, inner, (*path, key))
         case list():
@@ -35,13 +35,15 @@ def check_plain(layers: Layers, value: Any, path: Key = ()) -> None:
             pass
         case int():
             if abs(value) > _LARGEST:
-                raise layers.error(path, f"{shown(path)} is too large. Write a smaller number.")
+                raise layers.error(path, f"{key_as_text(path)} is too large. Write a smaller number.")
         case float():
             if not math.isfinite(value):
-                raise layers.error(path, f"{shown(path)} = {value} must be a finite number.")
+                raise layers.error(path, f"{key_as_text(path)} = {value} must be a finite number.")
         case _:
             kind = type(value).__name__
-            raise layers.error(path, f"{shown(path)} can't be a {kind}. Write it as text or as a number.")
+            raise layers.error(
+                path, f"{key_as_text(path)} can't be a {kind}. Write it as text or as a number."
+            )
 
 
 def check_table(layers: Layers, name: str, written: Mapping[str, Any] | str) -> Mapping[str, Any]:
@@ -59,7 +61,7 @@ def check_type(layers: Layers, path: Key, value: Any, kind: Any) -> None:
     outer = next((each for each in members(kind) if get_origin(each) is type(value)), None)
     if outer is None:
         if wrong := misfit(value, kind):
-            raise layers.error(path, f"{shown(path)} {wrong}")
+            raise layers.error(path, f"{key_as_text(path)} {wrong}")
         return
     inner = get_args(outer)[-1]
     for place, each in value.items() if isinstance(value, dict) else enumerate(value):
@@ -75,7 +77,7 @@ def check_known(
             raise layers.error((*path, key), f"{who} {key!r}. {nearest(key, known)}")
 
 
-def shown(path: Key) -> str:
+def key_as_text(path: Key) -> str:
     """A key as a person would write it; places in lists count from 1."""
     text = ""
     for part in path:
@@ -96,4 +98,6 @@ def _check_text(layers: Layers, path: Key, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise layers.error(path, f"{shown(path)} has bytes that are not text. Write it as UTF-8.") from error
+        raise layers.error(
+            path, f"{key_as_text(path)} has bytes that are not text. Write it as UTF-8."
+        ) from error

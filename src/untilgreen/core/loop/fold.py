@@ -7,7 +7,7 @@ from typing import TypeVar, assert_never
 
 from msgspec.structs import replace
 
-from untilgreen.core.loop.step import undecided
+from untilgreen.core.loop.step import gate_waiting_for_people
 from untilgreen.core.scoring.measure import close_lap
 from untilgreen.core.values.decision import ADDED, REVIEW, Ask, Continue, Finish
 from untilgreen.core.values.events import (
@@ -140,7 +140,7 @@ def _tick(state: RunState, event: Event) -> RunState:
     if state.pause is not None and state.pause.cause is not None:
         return replace(state, now=now, waited=state.waited + passed)
     resting = state.pause and not (state.open and state.open.offered)  # a pause lets the current lap continue
-    person = resting or state.asked or state.halted or state.away or undecided(state)
+    person = resting or state.asked or state.halted or state.away or gate_waiting_for_people(state)
     still = person or (isinstance(event, Attached) and not _same_session(state, event))
     return replace(state, now=now, elapsed=state.elapsed if still else state.elapsed + passed)
 
@@ -347,7 +347,7 @@ def _finished(state: RunState, event: RunFinished) -> RunState:
 
 
 def _stop_requested(state: RunState, event: StopRequested) -> RunState:
-    begun = state.open is not None and state.open.offered and undecided(state) is None
+    begun = state.open is not None and state.open.offered and gate_waiting_for_people(state) is None
     ending = state.ending or (None if begun else _cancelled(event.reason))
     return replace(state, stop=event, ending=ending, asked=None if ending else state.asked)
 

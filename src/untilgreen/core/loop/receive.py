@@ -7,7 +7,7 @@ from typing import TypeAlias
 from untilgreen.core.loop import session_arrivals
 from untilgreen.core.loop.remedies import DIFFERENT
 from untilgreen.core.loop.session_arrivals import Arriving
-from untilgreen.core.loop.step import undecided
+from untilgreen.core.loop.step import gate_waiting_for_people
 from untilgreen.core.values.decision import CONTINUE, REVIEW, ROLLBACK, SWITCH
 from untilgreen.core.values.events import (
     Allowed,
@@ -133,7 +133,7 @@ def question_id(state: RunState) -> str:
     """The id of the open question, different from every earlier one; empty if there is none."""
     if state.open_question is not None:
         return f"q{state.questions}"
-    gate = undecided(state) if state.asked is None else None
+    gate = gate_waiting_for_people(state) if state.asked is None else None
     return f"{gate.name}-{(state.open.snapshot or '')[:12]}" if gate and state.open else ""
 
 
@@ -141,7 +141,7 @@ def _answer(state: RunState, answer: Answer, at: float) -> Event:
     """Three kinds of answer: allow a protected path, approve the files, or reply to a question."""
     if answer.choice == ALLOW:
         return Allowed(at=at, by=answer.by, path=answer.argument or "")
-    gate = undecided(state)
+    gate = gate_waiting_for_people(state)
     if gate is not None and state.open is not None and answer.choice in (APPROVE, REJECT):
         return Approved(
             at=at,
@@ -179,7 +179,7 @@ def _refused_answer(state: RunState, answer: Answer) -> str:
         return "" if answer.argument else f"{ALLOW!r} needs a path, for example '{ALLOW} tests/test_a.py'."
     if answer.question and answer.question != question_id(state):
         return f"Question {answer.question!r} is no longer open. See `untilgreen show {state.run}`."
-    gate = undecided(state) if asked is None else None
+    gate = gate_waiting_for_people(state) if asked is None else None
     if gate is not None:
         return _refused_approval(state, gate, answer)
     if asked is None or state.answer is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from untilgreen.core.briefing.excerpt import trim
 from untilgreen.core.scoring.gate_health import unrunnable
-from untilgreen.core.scoring.vanished_tests import doubted
+from untilgreen.core.scoring.vanished_tests import is_doubted
 from untilgreen.core.scoring.weakened_tests import named, weakening_files
 from untilgreen.core.values.decision import ACCEPT, CONTINUE, STOP, Ask
 from untilgreen.core.values.model import INTEGRITY_GATE, NOT_OF_FILES_ALONE, GateSpec, Verdict
@@ -23,7 +23,7 @@ def failed_with(state: RunState, last: Lap, on_fail: str) -> tuple[str, ...]:
         if verdict is None or verdict.status not in ("fail", "error"):
             continue
         worn_out = gate.max_attempts is not None and state.red_laps.get(gate.name, 0) >= gate.max_attempts
-        a_person = worn_out or doubted(verdict)
+        a_person = worn_out or is_doubted(verdict)
         if gate.on_fail == on_fail or (on_fail == "ask" and a_person and gate.on_fail == "iterate"):
             red.append(gate.name)
     return tuple(red)
@@ -56,7 +56,7 @@ def gate_question(state: RunState, last: Lap, gates: tuple[str, ...]) -> Ask:
         choices=(CONTINUE, ACCEPT, STOP),
         default=CONTINUE,
         reason="a gate passed with far fewer tests than before"
-        if any(doubted(last.verdicts[name]) for name in gates)
+        if any(is_doubted(last.verdicts[name]) for name in gates)
         else f"a person decides when {' or '.join(gates)} is red",
         metadata={"about": ABOUT_GATE, "gates": list(gates)},
     )
@@ -86,9 +86,9 @@ def _is_red(lap: Lap, gate: GateSpec) -> bool:
 
 def _ended(gate: GateSpec, verdict: Verdict) -> str:
     """What happened; with the first finding for a gate that is broken or not believed."""
-    if verdict.status == "fail" and not doubted(verdict):
+    if verdict.status == "fail" and not is_doubted(verdict):
         files = weakening_files(verdict) if gate.kind == INTEGRITY_GATE else ()
         return f"{gate.name} failed: tests were weakened ({named(files)})" if files else f"{gate.name} failed"
     why = verdict.findings[0].message if verdict.findings else ""
-    word = "is not believed" if doubted(verdict) else "is broken"
+    word = "is not believed" if is_doubted(verdict) else "is broken"
     return f"{gate.name} {word} ({trim(why, 300)})" if why else f"{gate.name} {word}"

@@ -222,7 +222,7 @@ def _lap_step(state: RunState, lap: Open) -> Step:
     return Decide(lap=lap.number)
 
 
-def undecided(state: RunState) -> GateSpec | None:
+def gate_waiting_for_people(state: RunState) -> GateSpec | None:
     """The approval gate that waits for people, once nothing else in its stage is left to do."""
     lap = state.open
     if lap is None or lap.snapshot is None or APPROVAL_GATE not in map(_kind, state.plan.gates):

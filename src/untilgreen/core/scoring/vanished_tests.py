@@ -22,7 +22,7 @@ FEWEST = 4
 """In a smaller suite, only a pass without any test is doubted."""
 
 
-def believed(known: ToolRecords, gate: GateSpec, verdict: Verdict) -> Verdict:
+def doubt_vanished_tests(known: ToolRecords, gate: GateSpec, verdict: Verdict) -> Verdict:
     """The verdict as it is, or red with a finding for each tool whose tests vanished."""
     if verdict.status != "pass" or gate.options.get("believe") == "exit-code":
         return verdict
@@ -30,7 +30,7 @@ def believed(known: ToolRecords, gate: GateSpec, verdict: Verdict) -> Verdict:
     return replace(verdict, status="fail", score=0.0, findings=findings) if findings else verdict
 
 
-def believed_with_the_same_tests(before: Verdict | None, gate: GateSpec, verdict: Verdict) -> Verdict:
+def doubt_skipped_tests(before: Verdict | None, gate: GateSpec, verdict: Verdict) -> Verdict:
     """The verdict as it is, or red if tests are skipped that ran before; `before` saw the same tests."""
     if verdict.status != "pass" or before is None or gate.options.get("allow_skipped"):
         return verdict
@@ -53,7 +53,7 @@ def _are_skipped_now(before: ToolCount, now: ToolCount) -> bool:
     return now.skipped > before.skipped and before.total + before.skipped >= now.total + now.skipped
 
 
-def doubted(verdict: Verdict) -> bool:
+def is_doubted(verdict: Verdict) -> bool:
     """Whether the gate passed and was not believed."""
     return verdict.status == "fail" and any(each.id.startswith(FEWER_TESTS) for each in verdict.findings)
 

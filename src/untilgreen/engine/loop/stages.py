@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from untilgreen.core.briefing.excerpt import kept_verdict
 from untilgreen.core.scoring.gate_health import out_of_time
 from untilgreen.core.scoring.known_verdicts import known_verdict
-from untilgreen.core.scoring.vanished_tests import believed
+from untilgreen.core.scoring.vanished_tests import doubt_vanished_tests
 from untilgreen.core.values.model import NOT_OF_FILES_ALONE, Finding, GateSpec, Verdict
 from untilgreen.core.values.state import Open, RunState
 from untilgreen.engine.loop.parts import Parts
@@ -69,12 +69,12 @@ async def _with_retries(
         sandbox=parts.enclosure.around(spec.kind),
     )
     gate, known = parts.gates[spec.name], state.tools.get(spec.name, {})
-    tries = [believed(known, spec, await _run(gate, spec, context, parts))]
+    tries = [doubt_vanished_tests(known, spec, await _run(gate, spec, context, parts))]
     while tries[-1].status != "pass" and len(tries) <= spec.retries:
-        tries.append(believed(known, spec, await _run(gate, spec, context, parts)))
+        tries.append(doubt_vanished_tests(known, spec, await _run(gate, spec, context, parts)))
     printed = output is not None and output.exists()
     verdict = replace(tries[-1], output=parts.files.pointer(output) if printed else None)
-    return settled(verdict, [*_before(state, lap, spec), *tries[:-1]])
+    return marked_if_flaky(verdict, [*_before(state, lap, spec), *tries[:-1]])
 
 
 def _of_the_untouched_tree(state: RunState, lap: Open) -> Mapping[str, Verdict]:
@@ -84,7 +84,7 @@ def _of_the_untouched_tree(state: RunState, lap: Open) -> Mapping[str, Verdict]:
     return state.baseline.verdicts if state.baseline is not None else {}
 
 
-def settled(verdict: Verdict, earlier: list[Verdict]) -> Verdict:
+def marked_if_flaky(verdict: Verdict, earlier: list[Verdict]) -> Verdict:
     """The verdict, marked as flaky if an earlier one on the same files was different.
 
     A green verdict then names what was red, so that nobody has to search for it.

@@ -20,7 +20,7 @@ from untilgreen.core.values.events import GateChecked, RunStarted, SnapshotTaken
 from untilgreen.core.values.model import GateSpec, Plan, Verdict
 from untilgreen.engine.driving.signals import leave_on_a_signal
 from untilgreen.engine.loop.parts import Parts
-from untilgreen.engine.loop.stages import check_stage, settled
+from untilgreen.engine.loop.stages import check_stage, marked_if_flaky
 from untilgreen.engine.wiring.clock import SystemClock
 from untilgreen.engine.wiring.objects import gates_of, objects_of, policy_of
 from untilgreen.engine.wiring.redaction import redacted, secrets_of, without_secrets
@@ -145,7 +145,7 @@ def _tally(gate: GateSpec, verdicts: list[Verdict]) -> Tally:
     worst = max(verdicts, key=lambda verdict: _BADNESS[verdict.status])
     longest = max(verdict.duration for verdict in verdicts)
     flaky = any(verdict.flaky for verdict in verdicts)
-    together = replace(settled(replace(worst, flaky=flaky), verdicts), duration=longest)
+    together = replace(marked_if_flaky(replace(worst, flaky=flaky), verdicts), duration=longest)
     ids = Counter(finding.id for verdict in ran for finding in verdict.findings)
     return Tally(
         health=health(gate, together),

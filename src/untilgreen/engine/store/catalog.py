@@ -109,7 +109,7 @@ def status_now(run: RunFolder, row: RunRow) -> str:
     return "running" if row.status == "open" and is_driven(run) else row.status
 
 
-def reach(directory: Path) -> set[str]:
+def directories_listed_in(directory: Path) -> set[str]:
     """The directories whose runs are listed in that directory."""
     return {str(directory), *map(str, directory.parents)}
 
@@ -123,10 +123,10 @@ def _row(run: RunFolder) -> RunRow:
 def row_of(state: RunState) -> RunRow:
     """The row of a run in a list."""
     from untilgreen.core.loop.receive import question_id  # noqa: PLC0415 - a list of known runs folds none
-    from untilgreen.core.loop.step import undecided  # noqa: PLC0415 - a list of known runs folds none
+    from untilgreen.core.loop.step import gate_waiting_for_people  # noqa: PLC0415 - a list of known runs folds none
     from untilgreen.engine.store.reading import status  # noqa: PLC0415 - the same
 
-    limits, last, gate = state.plan.limits, state.last, undecided(state)
+    limits, last, gate = state.plan.limits, state.last, gate_waiting_for_people(state)
     asked = state.open_question
     return RunRow(
         status=status(state),

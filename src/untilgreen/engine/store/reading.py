@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from untilgreen.core.loop.fold import apply, fold
-from untilgreen.core.loop.step import undecided
+from untilgreen.core.loop.step import gate_waiting_for_people
 from untilgreen.core.values.events import Event
 from untilgreen.core.values.state import RunState
 from untilgreen.journal.codec import End
@@ -66,7 +66,7 @@ def status(state: RunState, *, driven: bool = False) -> str:
         return "ending"
     if state.halted is not None:
         return "halted"
-    if state.open_question is not None or undecided(state) is not None:
+    if state.open_question is not None or gate_waiting_for_people(state) is not None:
         return "waiting"
     if state.pause is not None:
         return "paused"

@@ -34,7 +34,7 @@ def is_one(name: str) -> bool:
     return _ID.fullmatch(name) is not None
 
 
-def gone(path: str) -> str | None:
+def pruned_run(path: str) -> str | None:
     """The run whose folder would hold this file, if that folder no longer exists."""
     for folder in Path(path).parents:
         if folder.parent.name == RUNS and is_one(folder.name):
@@ -42,6 +42,6 @@ def gone(path: str) -> str | None:
     return None
 
 
-def meant(text: str) -> str:
+def as_meant(text: str) -> str:
     """An id or prefix as typed; letters that look like digits count as digits."""
     return text.strip().lower().translate(_AS_MEANT)

@@ -15,7 +15,7 @@ from untilgreen import __version__
 from untilgreen.crash_points import passing
 from untilgreen.engine.store import run_ids
 from untilgreen.engine.store.atomic_file import put
-from untilgreen.engine.store.catalog import Catalog, reach
+from untilgreen.engine.store.catalog import Catalog, directories_listed_in
 from untilgreen.engine.store.run_folder import Meta, RunFolder
 from untilgreen.errors import JournalError, UnknownRun, UserError
 from untilgreen.journal.fsync import sync_folder
@@ -124,7 +124,7 @@ class Store:
         known.save()
         if workspace is None:
             return found
-        roots = reach(workspace.resolve())
+        roots = directories_listed_in(workspace.resolve())
         return [run for run in found if not roots.isdisjoint(known.meta(run).roots)]
 
     def _names(self) -> list[tuple[str, int]]:
@@ -168,7 +168,7 @@ class Store:
     def _found(self, text: str, workspace: Path) -> RunFolder:
         if text == LAST:
             return self._last(workspace.resolve())
-        wanted = run_ids.meant(text)
+        wanted = run_ids.as_meant(text)
         names = [name for name, _ in self._names() if wanted and name.startswith(wanted)]
         fitting = [run for name in names if (run := RunFolder(self._runs / name)).complete]
         exact = [run for run in fitting if run.id == wanted]

@@ -50,7 +50,7 @@ def found(store: Store, session: str) -> SessionRun | None:
     return SessionRun(note=note, record=record, state=record.read().state)
 
 
-def settled(store: Store, session_run: SessionRun) -> SessionRun:
+def without_note_if_over(store: Store, session_run: SessionRun) -> SessionRun:
     """Remove the note of a run that is over."""
     if session_run.over:
         session_notes.remove(store, session_run.note.session)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from untilgreen.core.defaults import tuned
+from untilgreen.core.defaults import tuned_for
 from untilgreen.core.loop.decide import Policy
 from untilgreen.core.values.model import CLAIM_GATE, INTEGRITY_GATE, JUDGE_GATE, GateSpec, PartSpec, Plan
 from untilgreen.core.values.rules import Detector
@@ -90,7 +90,7 @@ def policy_of(plan: Plan, objects: Objects) -> Policy:
     """The strategy and the detectors that judge a run."""
     strategy = objects.part("strategy", plan.strategy).object
     detectors: Sequence[Detector] = [objects.part("detector", each).object for each in plan.detectors]
-    return Policy(strategy=strategy, detectors=tuned(detectors, strategy))
+    return Policy(strategy=strategy, detectors=tuned_for(detectors, strategy))
 
 
 def agents_of(plan: Plan, objects: Objects) -> dict[str, Agent]:

@@ -35,7 +35,7 @@ from untilgreen.process.run import run
 from untilgreen.process.start import shell
 from untilgreen.process.table import INSIDE
 from untilgreen.workspace.factory import open_workspace
-from untilgreen.workspace.git.command import shown
+from untilgreen.workspace.git.command import path_as_text
 from untilgreen.workspace.git.index_seed import submodules
 from untilgreen.workspace.git.repository import Repositories
 from untilgreen.workspace.git.snapshot_refs import Refs
@@ -250,7 +250,9 @@ async def _refuse_what_git_would_keep(worktree: Worktree, plan: Plan) -> None:
 
 
 async def _name_empty_submodules(worktree: Worktree, warn: Callable[[str], None]) -> None:
-    empty = [shown(path) for path in await submodules(worktree.inside) if not _filled(worktree.path, path)]
+    empty = [
+        path_as_text(path) for path in await submodules(worktree.inside) if not _filled(worktree.path, path)
+    ]
     if empty:
         warn(
             f"Submodules are empty in a worktree: {', '.join(empty)}. "

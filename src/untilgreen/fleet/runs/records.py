@@ -82,7 +82,7 @@ class PostgresRecords:
 
     async def open(self, text: str, workspace: Path) -> PostgresRecord:
         """The run with that id, the only one with that prefix, or the newest of all for `@last`."""
-        wanted = "" if text == LAST else run_ids.meant(text)
+        wanted = "" if text == LAST else run_ids.as_meant(text)
         select = "SELECT id FROM $schema.run WHERE starts_with(id, %s) ORDER BY id DESC LIMIT 11"
         found = [row[0] for row in await self._select(select, wanted)]
         if text == LAST and found:

@@ -16,7 +16,7 @@ from untilgreen.config.sources import safe_toml
 from untilgreen.core.values.model import Finding
 from untilgreen.errors import ConfigError
 from untilgreen.gates.levels.json_schema import against_schema
-from untilgreen.gates.levels.work_files import Files, content, told
+from untilgreen.gates.levels.work_files import Files, content, name_as_text
 from untilgreen.ports import CheckContext
 
 STYLES = {
@@ -91,7 +91,7 @@ class Contract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 yield Finding(id=f"missing {pattern}", message="This file is required.")
         for pattern in self.forbidden:
             for path in files.matching(pattern):
-                name = told(path)
+                name = name_as_text(path)
                 yield Finding(id=f"forbidden {name}", message=f"{pattern} is forbidden.", file=name)
         for rule in self.data:
             yield from _data(rule, context, files)
@@ -100,7 +100,7 @@ class Contract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             for path in files.matching(naming.files):
                 if not wanted.fullmatch(PurePosixPath(path).name.partition(".")[0]):
                     like = naming.style or naming.matches
-                    name = told(path)
+                    name = name_as_text(path)
                     yield Finding(id=f"name {name}", message=f"Its name does not follow {like}.", file=name)
 
 
@@ -109,7 +109,7 @@ def _data(rule: DataRule, context: CheckContext, files: Files) -> Iterator[Findi
     if not found:
         yield Finding(id=f"missing {rule.file}", message="No such file.")
     for name in found:
-        path = told(name)
+        path = name_as_text(name)
         try:
             value = _read(files.root / name, files.root)
         except (OSError, ValueError, RecursionError) as error:

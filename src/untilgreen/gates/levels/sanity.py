@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from untilgreen.core.values.model import Finding
 from untilgreen.core.values.units import count
 from untilgreen.errors import ConfigError
-from untilgreen.gates.levels.work_files import Files, told
+from untilgreen.gates.levels.work_files import Files, name_as_text
 from untilgreen.ports import CheckContext
 
 Weight = Literal["fail", "warn", "off"]
@@ -98,4 +98,6 @@ class Sanity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def _finding(what: str, path: str, message: str, more: str = "", line: int | None = None) -> Finding:
-    return Finding(id=f"{what} {told(path)}{more}", message=message, file=told(path), line=line)
+    return Finding(
+        id=f"{what} {name_as_text(path)}{more}", message=message, file=name_as_text(path), line=line
+    )

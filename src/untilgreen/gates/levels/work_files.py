@@ -63,7 +63,7 @@ def content(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def told(path: str) -> str:
+def name_as_text(path: str) -> str:
     """A path as text that fits into an event, even if its bytes are not UTF-8."""
     return os.fsencode(path).decode(errors="backslashreplace")
 

@@ -128,7 +128,7 @@ class CommandLine(Struct, frozen=True, kw_only=True):
             os.close(descriptor)
 
 
-def enclosed(
+def bwrap_command_line(
     argv: Sequence[str], sandbox: Sandbox, cwd: Path, env: Mapping[str, str], room: Path | None = None
 ) -> CommandLine:
     """The command line that runs a command in the sandbox; `env` is its environment.

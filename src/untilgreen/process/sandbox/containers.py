@@ -47,7 +47,7 @@ def find_engine(sandbox: Sandbox) -> str:
     return found
 
 
-def contained(
+def container_command_line(
     argv: Sequence[str], sandbox: Sandbox, cwd: Path, given: Mapping[str, str], name: str
 ) -> CommandLine:
     """The command line that runs a command in a new container of this name; `given` adds variables."""

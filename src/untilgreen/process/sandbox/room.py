@@ -17,7 +17,7 @@ def hide_below(folder: Path) -> None:
     os.setxattr(folder, "user.overlay.opaque", b"y")
 
 
-def entered(argv: Sequence[str], view: RoomView, cwd: Path) -> list[str]:
+def room_command(argv: Sequence[str], view: RoomView, cwd: Path) -> list[str]:
     """The command line that runs a command in a room, which is set up as it starts and is gone with it."""
     overlays = [part for each in view.overlays for part in (each.path, each.upper, each.work)]
     counts = (len(view.overlays), len(view.hidden))

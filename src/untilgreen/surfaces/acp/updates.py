@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from untilgreen.core.loop.step import undecided
+from untilgreen.core.loop.step import gate_waiting_for_people
 from untilgreen.core.values.events import (
     AgentSwitched,
     BriefOffered,
@@ -74,7 +74,7 @@ def updates(event: Event, state: RunState) -> Iterator[Update]:
             yield message(f"The run is saved. Continue it with `untilgreen resume {state.run}`\n\n")
         case RunFinished(outcome=outcome, reason=reason):
             yield message(f"**{outcome}**: {reason}\n\n`untilgreen why {state.run}` explains it.")
-    if isinstance(event, GateChecked | SnapshotTaken) and undecided(state) is not None:
+    if isinstance(event, GateChecked | SnapshotTaken) and gate_waiting_for_people(state) is not None:
         yield message(f"{question_of(state)} Answer in a terminal: `untilgreen answer {state.run}`\n\n")
 
 

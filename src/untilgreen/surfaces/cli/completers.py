@@ -28,12 +28,12 @@ def runs(context: CompletionContext) -> Candidates:
 
 def answers(context: CompletionContext) -> Candidates:
     """The answers that the run on the command line accepts now."""
-    from untilgreen.core.loop.step import undecided
+    from untilgreen.core.loop.step import gate_waiting_for_people
 
     run = _store(context).find(_typed(context, "run") or "@last", _start(context))
     state = run.read().state
     choices = state.open_question.choices if state.open_question else ()
-    gate = undecided(state)
+    gate = gate_waiting_for_people(state)
     approval = ("approve", "reject") if gate is not None else ()
     about = gate.name if gate is not None else ""
     return [*((choice, "") for choice in choices), *((word, f"gate {about}") for word in approval)]

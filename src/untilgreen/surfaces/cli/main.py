@@ -22,7 +22,7 @@ from untilgreen.errors import (
 )
 from untilgreen.regex import regex
 from untilgreen.surfaces.cli.help_layout import Layout, columns
-from untilgreen.surfaces.text.printing import out, print_problem, settled_streams, tell
+from untilgreen.surfaces.text.printing import forgiving_streams, out, print_problem, tell
 from untilgreen.surfaces.text.safe_text import folded, inert
 from untilgreen.surfaces.text.streams import lost
 
@@ -181,7 +181,7 @@ def summary_of(verb: App) -> str:
 
 def call(arguments: list[str]) -> int:
     """Run the command line; returns the exit code."""
-    with settled_streams():
+    with forgiving_streams():
         code = _call(arguments)
     if (error := lost()) and code == OK and (arguments or [""])[0] not in DRIVING:
         print_problem(f"The output can't be written: {error.strerror}.")
@@ -196,7 +196,7 @@ def _call(arguments: list[str]) -> int:
     if not arguments:
         return _print(_overview())
     try:
-        if asked(arguments):
+        if names_a_server(arguments):
             from untilgreen.surfaces.cli.remote import verb_app
 
             app = verb_app(arguments)
@@ -233,7 +233,7 @@ def _call(arguments: list[str]) -> int:
     return result if isinstance(result, int) else OK
 
 
-def asked(arguments: list[str]) -> bool:
+def names_a_server(arguments: list[str]) -> bool:
     """Whether the words before `--` name a server."""
     words = arguments[: arguments.index("--")] if "--" in arguments else arguments
     return any(word == "--server" or word.startswith("--server=") for word in words)
@@ -312,7 +312,7 @@ def _defect(error: Exception) -> int:
     while cause.__cause__ is not None and id(cause) not in seen:
         seen.add(id(cause))
         cause = cause.__cause__
-    if isinstance(cause, FileNotFoundError) and (run := run_ids.gone(os.fspath(cause.filename or ""))):
+    if isinstance(cause, FileNotFoundError) and (run := run_ids.pruned_run(os.fspath(cause.filename or ""))):
         print_problem(str(RunGone(run)))  # pruned while we read it; a reader takes no lock
         return USAGE
     if isinstance(cause, OSError) and cause.errno in DISK_ERRORS:

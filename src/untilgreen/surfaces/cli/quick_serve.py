@@ -48,9 +48,9 @@ def quick(words: list[str]) -> int | None:
     settings = plain(words)
     if settings is None:
         return None
-    from untilgreen.surfaces.text.printing import print_problem, settled_streams
+    from untilgreen.surfaces.text.printing import forgiving_streams, print_problem
 
-    with settled_streams():
+    with forgiving_streams():
         try:
             return run(settings)
         except UserError as error:

@@ -19,7 +19,7 @@ from untilgreen.engine.store import lock
 from untilgreen.engine.store.notes import session_notes
 from untilgreen.engine.store.notes.session_notes import Note
 from untilgreen.engine.store.runs import Store
-from untilgreen.engine.store.session_runs import SessionRun, found, settled
+from untilgreen.engine.store.session_runs import SessionRun, found, without_note_if_over
 from untilgreen.errors import JournalLocked, UntilgreenError
 from untilgreen.process import boot_clock
 from untilgreen.surfaces.hook import answers
@@ -79,9 +79,9 @@ def _heard(call: Call, payload: Payload) -> Answer:
             return said
     import anyio
 
-    from untilgreen.surfaces.hook.continuing import heard
+    from untilgreen.surfaces.hook.continuing import answer_of_the_run
 
-    return anyio.run(heard, call, payload, session_run)
+    return anyio.run(answer_of_the_run, call, payload, session_run)
 
 
 def _greeted(session_run: SessionRun) -> Answer:
@@ -141,7 +141,7 @@ def refused(call: Call, payload: Payload, why: str) -> Answer:
     session_run = found(call.store, payload.session)
     if session_run is None:
         return SILENCE
-    settled(call.store, session_run)
+    without_note_if_over(call.store, session_run)
     state = session_run.state
     if state.session == payload.session and state.seat == "session":
         taken = state.outcome is None and state.pause is None and state.away is None

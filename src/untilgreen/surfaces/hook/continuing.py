@@ -26,7 +26,7 @@ RECOVERY_SECONDS = 3.0
 """The delay before a failed lap is offered again, so that other hooks can repair the session."""
 
 
-async def heard(call: Call, payload: Payload, session_run: SessionRun | None) -> Answer:
+async def answer_of_the_run(call: Call, payload: Payload, session_run: SessionRun | None) -> Answer:
     """Pass on what happened, and answer with what comes next; a prompt looks the session's run up here."""
     if call.event == "prompt":
         if (said := await _commanded(call, payload)) is not None:

@@ -67,7 +67,7 @@ class OurHook(Struct, frozen=True, kw_only=True):
     entry: dict[str, Any]
 
 
-def ours(path: Path) -> tuple[OurHook, ...]:
+def our_hooks(path: Path) -> tuple[OurHook, ...]:
     """All our hooks in a file; a plugin counts as one."""
     if path.suffix != ".json":
         text = _text(path) or ""
@@ -87,7 +87,9 @@ def ours_in(settings: dict[str, Any]) -> tuple[OurHook, ...]:
     )
 
 
-def installed(target: Target, root: Path, program: str, seconds: int, state_dir: str = "") -> list[Edit]:
+def edits_to_install(
+    target: Target, root: Path, program: str, seconds: int, state_dir: str = ""
+) -> list[Edit]:
     """The edits that make the agent call us."""
     files = [_edit(path, text) for path, text in commands(target, root)]
     if target.script:
@@ -101,7 +103,7 @@ def installed(target: Target, root: Path, program: str, seconds: int, state_dir:
     return _changes([_edit(root / target.settings, _written(settings)), *files])
 
 
-def removed(target: Target, root: Path) -> list[Edit]:
+def edits_to_remove(target: Target, root: Path) -> list[Edit]:
     """The edits that remove everything of ours."""
     path = root / target.settings
     files = [_edit(each, None) for each, _ in commands(target, root) if MARK in (_text(each) or "")]

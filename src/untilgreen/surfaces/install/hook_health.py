@@ -17,7 +17,7 @@ from untilgreen.engine.operations.doctor import Row
 from untilgreen.errors import UserError
 from untilgreen.regex import regex
 from untilgreen.surfaces.install import codex_trust
-from untilgreen.surfaces.install.file_edits import Edit, OurHook, installed, ours, ours_in
+from untilgreen.surfaces.install.file_edits import Edit, OurHook, edits_to_install, our_hooks, ours_in
 from untilgreen.surfaces.install.targets import HOOK_NAME, TARGETS, Target
 
 _PROGRAM = regex(r"exec (\S+|'[^']*') hook ")
@@ -122,7 +122,7 @@ def _places(target: Target, start: Path) -> Iterator[Place]:
     for scope, root, path in known:
         if path.resolve() not in seen:
             seen.add(path.resolve())
-            yield Place(target=target, scope=scope, root=root, path=path, hooks=ours(path))
+            yield Place(target=target, scope=scope, root=root, path=path, hooks=our_hooks(path))
 
 
 def _twice(places: list[Place]) -> Iterator[tuple[str, str]]:
@@ -147,7 +147,9 @@ def _stale(place: Place, programs: Programs, usual: int) -> Iterator[tuple[str, 
     elif place.scope != "other":
         program = programs.shared if place.scope == "project" else programs.own
         try:
-            edits = installed(place.target, place.root, program, place.deadline or usual, place.state_dir)
+            edits = edits_to_install(
+                place.target, place.root, program, place.deadline or usual, place.state_dir
+            )
         except UserError as error:
             yield str(error), place.command("install")
             return

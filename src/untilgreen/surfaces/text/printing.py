@@ -23,7 +23,7 @@ SHORTEST = 16
 
 
 @contextmanager
-def settled_streams() -> Iterator[None]:
+def forgiving_streams() -> Iterator[None]:
     """A character that can't be shown, or a closed pipe, is not an error."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from untilgreen.core.loop.receive import APPROVE, REJECT
 from untilgreen.core.loop.remedies import CANCEL, DIFFERENT, END
-from untilgreen.core.loop.step import undecided
+from untilgreen.core.loop.step import gate_waiting_for_people
 from untilgreen.core.values.decision import REVIEW, ROLLBACK, SWITCH
 from untilgreen.core.values.state import RunState
 from untilgreen.core.values.units import show_duration
@@ -34,14 +34,14 @@ def choices_of(state: RunState) -> tuple[str, ...]:
     """What can be answered now; nothing if nothing is asked."""
     if state.asked is not None:
         return state.open_question.choices if state.open_question else ()
-    return (APPROVE, REJECT) if undecided(state) is not None else ()
+    return (APPROVE, REJECT) if gate_waiting_for_people(state) is not None else ()
 
 
 def question_of(state: RunState) -> str:
     """What is asked now, in full; empty if nothing is."""
     if state.asked is not None:
         return state.open_question.question if state.open_question else ""
-    gate = undecided(state)
+    gate = gate_waiting_for_people(state)
     if gate is None:
         return ""
     people = ", ".join(map(str, gate.options.get("people", ())))

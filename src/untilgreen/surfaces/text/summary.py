@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from untilgreen.core.exit_codes import exit_code
-from untilgreen.core.loop.step import undecided
+from untilgreen.core.loop.step import gate_waiting_for_people
 from untilgreen.core.scoring.gate_health import flakes, health_by_gate
 from untilgreen.core.scoring.progress import progress
 from untilgreen.core.scoring.weakened_tests import ending_reason
@@ -118,7 +118,7 @@ def why(state: RunState, *, driven: bool = False) -> str:
         return state.halted.detail or state.halted.cause
     if state.open_question is not None:
         return state.open_question.question.partition("\n")[0]
-    if (gate := undecided(state)) is not None:
+    if (gate := gate_waiting_for_people(state)) is not None:
         people = ", ".join(map(str, gate.options.get("people", ()))) or "someone"
         return f"gate {gate.name!r} waits for {people} to approve"
     if state.pause is not None:
@@ -170,7 +170,7 @@ def _how_to_go_on(state: RunState, flags: str, *, seen: bool, driven: bool) -> l
         else f"Continue with: untilgreen resume {state.run}{flags}"
     )
     if state.outcome is None:
-        if undecided(state) is not None:
+        if gate_waiting_for_people(state) is not None:
             return [f"Answer with: untilgreen answer {state.run} approve{flags}  (approve | reject)", go_on]
         return [how_to_answer(state, flags), go_on] if state.open_question else [go_on]
     verb = "show" if state.outcome.good and not seen else "why"

@@ -46,7 +46,7 @@ class Options:
     """The database of a fleet to show."""
 
 
-class Opening:
+class LazyService:
     """The runs, opened after the server listens, so that the address and the page are available at once."""
 
     def __init__(self, state_dir: Path, options: Options) -> None:
@@ -79,7 +79,7 @@ class Opening:
             await anyio.sleep_forever()
 
 
-class Listening(uvicorn.Server):
+class ListeningServer(uvicorn.Server):
     """A server that reports when it listens."""
 
     def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
@@ -94,7 +94,7 @@ class Listening(uvicorn.Server):
 
 async def serve(state_dir: Path, me: str, options: Options, ready: Callable[[str], None]) -> None:
     """Serve until a signal ends it; `ready` gets the address, with the token in its fragment."""
-    opening = Opening(state_dir, options)
+    opening = LazyService(state_dir, options)
     async with anyio.create_task_group() as group:
 
         def listening() -> None:
@@ -107,7 +107,7 @@ async def serve(state_dir: Path, me: str, options: Options, ready: Callable[[str
 
 
 async def _serve(
-    opening: Opening, me: str, ready: Callable[[str], None], listening: Callable[[], None]
+    opening: LazyService, me: str, ready: Callable[[str], None], listening: Callable[[], None]
 ) -> None:
     options = opening.options
     token = secrets.token_urlsafe(32)
@@ -129,7 +129,7 @@ async def _serve(
             timeout_keep_alive=30,
             timeout_graceful_shutdown=3,
         )
-        server = Listening(config, listening)
+        server = ListeningServer(config, listening)
         opening.closing = lambda: server.should_exit
         ready(f"http://{_bracketed(options.host)}:{port}/#{token}")
         await server.serve(sockets=sockets)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from untilgreen.core.loop.receive import APPROVE, REJECT
 from untilgreen.core.loop.remedies import SWITCH
-from untilgreen.core.loop.step import undecided
+from untilgreen.core.loop.step import gate_waiting_for_people
 from untilgreen.core.scoring.weakened_tests import weakened_tests
 from untilgreen.core.values.decision import ROLLBACK, Finish
 from untilgreen.core.values.decision import SWITCH as AGENT
@@ -79,7 +79,7 @@ def ways(state: RunState, flags: str, *, driven: bool = False) -> tuple[Way, ...
         if driven and (state.pause is None or state.pause.until is not None)
         else Way(what="continue", command=f"untilgreen resume {run}")
     )
-    if undecided(state) is not None:
+    if gate_waiting_for_people(state) is not None:
         return (*(_answer(state, each, flags) for each in (APPROVE, REJECT)), resume)
     if state.open_question is not None:
         return (*(_answer(state, each, flags) for each in state.open_question.choices), resume)

@@ -233,6 +233,6 @@ def joined(paths: Iterable[bytes]) -> bytes:
     return b"".join(path + b"\0" for path in paths)
 
 
-def shown(path: bytes) -> str:
+def path_as_text(path: bytes) -> str:
     """A path as text for an event, whatever its bytes."""
     return path.decode(errors="backslashreplace")

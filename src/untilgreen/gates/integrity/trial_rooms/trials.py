@@ -19,7 +19,7 @@ from msgspec.structs import replace as with_fields
 from untilgreen.core.briefing.excerpt import EXCERPT_BYTES, trim
 from untilgreen.core.scoring.gate_health import out_of_time
 from untilgreen.core.scoring.gate_scores import remembered
-from untilgreen.core.scoring.vanished_tests import believed, believed_with_the_same_tests
+from untilgreen.core.scoring.vanished_tests import doubt_skipped_tests, doubt_vanished_tests
 from untilgreen.core.values.model import (
     APPROVAL_GATE,
     CLAIM_GATE,
@@ -153,8 +153,7 @@ class Trials(Struct, frozen=True, kw_only=True):
         specs = {spec.name: spec for spec in self.specs}
         before = self.context.baseline
         return {
-            name: believed_with_the_same_tests(before.get(name), specs[name], each)
-            for name, each in verdicts.items()
+            name: doubt_skipped_tests(before.get(name), specs[name], each) for name, each in verdicts.items()
         }
 
     async def newly_rewritten(self, trial: Trial, original: str) -> list[str]:
@@ -208,7 +207,7 @@ async def rerun(
     for spec in gates:
         gate = make(with_fields(spec, options=room.relocated(spec.options)))
         for _ in range(1 + spec.retries):
-            said = believed(known.get(spec.name, {}), spec, await _checked(gate, spec, place))
+            said = doubt_vanished_tests(known.get(spec.name, {}), spec, await _checked(gate, spec, place))
             found[spec.name] = _told(spec.name, with_fields(said, excerpt=room.shown(said.excerpt)), room)
             if found[spec.name].status == "pass":
                 break

@@ -20,7 +20,7 @@ from untilgreen.surfaces.cli.options import HERE, FleetPlace, Json
 from untilgreen.surfaces.json.lines import AppliedLine, ConflictShown
 from untilgreen.surfaces.text.printing import out, out_json, version_line
 from untilgreen.surfaces.text.safe_text import inert, inert_lines
-from untilgreen.workspace.git.command import shown
+from untilgreen.workspace.git.command import path_as_text
 from untilgreen.workspace.three_way_merge import Conflict
 
 AROUND = 3
@@ -121,7 +121,7 @@ def _lines(state: RunState, done: Applied, flags: str, *, dry_run: bool, markers
 
 def _conflict_lines(conflict: Conflict) -> list[str]:
     """The conflicts in a file, with a few lines around each."""
-    lines = [f"conflict in {inert(shown(conflict.path))}: {conflict.why}"]
+    lines = [f"conflict in {inert(path_as_text(conflict.path))}: {conflict.why}"]
     text = inert_lines(conflict.text.decode(errors="backslashreplace")).splitlines()
     wanted: set[int] = set()
     open_at: int | None = None
@@ -140,7 +140,9 @@ def _conflict_lines(conflict: Conflict) -> list[str]:
 
 def _as_json(run: str, snapshot: str, done: Applied, code: int) -> AppliedLine:
     conflicts = tuple(
-        ConflictShown(path=shown(each.path), why=each.why, text=each.text.decode(errors="backslashreplace"))
+        ConflictShown(
+            path=path_as_text(each.path), why=each.why, text=each.text.decode(errors="backslashreplace")
+        )
         for each in done.conflicts
     )
     return AppliedLine(

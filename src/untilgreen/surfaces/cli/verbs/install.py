@@ -16,7 +16,7 @@ from untilgreen.surfaces.cli import completers
 from untilgreen.surfaces.cli.caller import refuse_agents
 from untilgreen.surfaces.cli.confirm import can_ask, yes
 from untilgreen.surfaces.cli.options import HERE, LocalPlace
-from untilgreen.surfaces.install.file_edits import Edit, installed, removed
+from untilgreen.surfaces.install.file_edits import Edit, edits_to_install, edits_to_remove
 from untilgreen.surfaces.install.targets import Target, target_of
 from untilgreen.surfaces.text.diffs import colored, in_color
 from untilgreen.surfaces.text.printing import out, tell
@@ -61,7 +61,10 @@ def install(
     root = target.root(_project(place, project=project, user=user))
     chosen = "" if place.state_dir is None else str(place.state_dir.expanduser().absolute())
     return _change(
-        installed(target, root, program(shared=project), deadline, chosen), target, dry_run=dry_run, sure=yes_
+        edits_to_install(target, root, program(shared=project), deadline, chosen),
+        target,
+        dry_run=dry_run,
+        sure=yes_,
     )
 
 
@@ -87,7 +90,7 @@ def uninstall(
     refuse_agents("uninstall", place.store().state_dir)
     target = target_of(agent)
     root = target.root(_project(place, project=project, user=user))
-    return _change(removed(target, root), None, dry_run=dry_run, sure=yes_)
+    return _change(edits_to_remove(target, root), None, dry_run=dry_run, sure=yes_)
 
 
 def _project(place: LocalPlace, *, project: bool, user: bool) -> Path | None:

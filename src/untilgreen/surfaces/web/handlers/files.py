@@ -12,7 +12,7 @@ from untilgreen.surfaces.web.guard import Refusal
 from untilgreen.surfaces.web.handlers.call import Call
 from untilgreen.surfaces.web.handlers.start import workspace
 from untilgreen.surfaces.web.known_runs import KnownRun
-from untilgreen.workspace.git.command import shown
+from untilgreen.workspace.git.command import path_as_text
 
 
 async def restore(call: Call) -> Restored:
@@ -38,7 +38,9 @@ async def apply(call: Call) -> Applied:
         run.state, run.here("apply"), store, snapshot, markers=body.markers, dry_run=body.dry_run
     )
     conflicts = tuple(
-        ConflictShown(path=shown(each.path), why=each.why, text=each.text.decode(errors="backslashreplace"))
+        ConflictShown(
+            path=path_as_text(each.path), why=each.why, text=each.text.decode(errors="backslashreplace")
+        )
         for each in done.conflicts
     )
     return Applied(
