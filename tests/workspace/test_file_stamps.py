@@ -70,7 +70,7 @@ def test_nothing_has_moved_whatever_git_itself_does(place: Path) -> None:
     before = settled(place)
     write(place, {".git/HEAD": "ref: refs/heads/other\n"})
 
-    assert listed(place).moved_since(before) == []
+    assert listed(place).changed_since(before) == []
 
 
 @pytest.mark.parametrize(("move", "moved"), MOVES.values(), ids=MOVES)
@@ -80,7 +80,7 @@ def test_whatever_moved_is_named_or_left_to_git(
     before = settled(place)
     move(place)
 
-    assert listed(place).moved_since(before) == moved
+    assert listed(place).changed_since(before) == moved
 
 
 def test_what_had_just_been_written_may_have_been_written_again(place: Path) -> None:
@@ -88,7 +88,7 @@ def test_what_had_just_been_written_may_have_been_written_again(place: Path) -> 
     write(place, {"a.txt": "3\n"})
     before = listed(place)
 
-    assert settled(place).moved_since(before) == [b"a.txt"]
+    assert settled(place).changed_since(before) == [b"a.txt"]
 
 
 def test_a_repository_inside_is_left_to_git(place: Path) -> None:

@@ -201,7 +201,7 @@ def _part(lent: ExitStack, kind: Kind, given: object) -> str | Table:
     """A name or a table unchanged; an object gets a name while the run is driven."""
     if isinstance(given, str | Mapping):
         return given
-    return lent.enter_context(registry.lent(kind, given))
+    return lent.enter_context(registry.temporary_name(kind, given))
 
 
 def _several(agent: object) -> list[object]:

@@ -166,7 +166,7 @@ class Plugins:
         self._registered[kind, name] = factory
 
     @contextmanager
-    def lent(self, kind: Kind, thing: object) -> Iterator[str]:
+    def temporary_name(self, kind: Kind, thing: object) -> Iterator[str]:
         """Give an existing object a name, until the end of the block."""
         name, number = type(thing).__name__.strip("_") or "thing", 1
         while self._offers(kind, name):

@@ -23,7 +23,7 @@ class Listing(NamedTuple):
     fresh: frozenset[bytes]
     """Paths that changed a moment ago, so their stamps may miss a later change."""
 
-    def moved_since(self, before: Listing) -> list[bytes] | None:
+    def changed_since(self, before: Listing) -> list[bytes] | None:
         """Files that may have changed; None if a path appeared, vanished, or became something else."""
         if self.found.keys() != before.found.keys():
             return None

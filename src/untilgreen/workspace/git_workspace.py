@@ -208,8 +208,8 @@ class GitWorkspace:
         """Check that a tree with a ref is complete; one that was complete still is, unless a gc ran."""
         if tree == self._whole and not watch.changed:
             return
-        before = None if await watch.saw_one() else self._whole or await _committed(private)
-        await watch.no_prune()
+        before = None if await watch.wait_for_gc() else self._whole or await _committed(private)
+        await watch.wait_for_prunes()
         known = private.patcher.differences(before, tree) if before and private.patcher else None
         found = await check_whole(git, private.objects, tree, before, known)
         if before is not None and found is not None:
@@ -305,7 +305,7 @@ class GitWorkspace:
         if now is None or self._seen is None or private.patcher is None:
             return None
         before, tree = self._seen
-        moved = now.moved_since(before)
+        moved = now.changed_since(before)
         if moved is None or any(path.rpartition(b"/")[2].lower() in RULES for path in moved):
             return None
         try:

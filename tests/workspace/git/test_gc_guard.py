@@ -36,7 +36,7 @@ async def test_no_gc_is_seen_where_there_is_none(repository: Path, workspace: Gi
     write(repository, {"a.txt": "1\n"})
     await workspace.snapshot("0")
 
-    assert not await watch.saw_one()
+    assert not await watch.wait_for_gc()
 
 
 async def test_a_gc_that_came_and_went_is_seen(repository: Path) -> None:
@@ -44,7 +44,7 @@ async def test_a_gc_that_came_and_went_is_seen(repository: Path) -> None:
 
     git(repository, "gc", "--quiet")
 
-    assert await watch.saw_one()
+    assert await watch.wait_for_gc()
 
 
 async def test_a_gc_that_runs_is_waited_for(repository: Path, tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ async def test_a_gc_that_runs_is_waited_for(repository: Path, tmp_path: Path) ->
     seen: list[bool] = []
 
     async def look() -> None:
-        seen.append(await GcWatch(repository / ".git").saw_one())
+        seen.append(await GcWatch(repository / ".git").wait_for_gc())
 
     async with anyio.create_task_group() as group:
         group.start_soon(look)
@@ -72,7 +72,7 @@ async def test_a_long_wait_for_a_gc_is_told(repository: Path, tmp_path: Path) ->
     said: list[str] = []
 
     async with anyio.create_task_group() as group:
-        group.start_soon(GcWatch(repository / ".git", tell=said.append).saw_one)
+        group.start_soon(GcWatch(repository / ".git", tell=said.append).wait_for_gc)
         with anyio.fail_after(20):
             while not said:  # noqa: ASYNC110 - it is what we wait for
                 await anyio.sleep(0.05)
@@ -88,7 +88,7 @@ async def test_a_stale_note_that_names_a_living_process_holds_nobody_up(reposito
     (repository / ".git" / NOTE).write_text(f"{os.getpid()} {socket.gethostname()}")
 
     with anyio.fail_after(5):
-        assert await GcWatch(repository / ".git").saw_one()
+        assert await GcWatch(repository / ".git").wait_for_gc()
 
 
 async def test_a_repository_that_is_gone_is_a_sentence(repository: Path, workspace: GitWorkspace) -> None:
@@ -117,7 +117,7 @@ async def test_the_note_of_a_gc_that_died_or_runs_elsewhere_holds_nobody_up(
     for words in (f"{gone.pid} {socket.gethostname()}", f"{alive.pid} elsewhere", "", "x y"):
         (repository / ".git" / NOTE).write_text(words)
         with anyio.fail_after(20):
-            assert await GcWatch(repository / ".git").saw_one()
+            assert await GcWatch(repository / ".git").wait_for_gc()
     alive.kill()
     alive.wait()
 
@@ -165,7 +165,7 @@ async def test_a_prune_that_runs_here_is_waited_for_and_none_elsewhere(
     came: list[str] = []
 
     async def look() -> None:
-        await GcWatch(repository / ".git").no_prune()
+        await GcWatch(repository / ".git").wait_for_prunes()
         came.append("looked")
 
     with anyio.fail_after(30):

@@ -106,7 +106,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     deadline: float | None = None
     """When gates have to be done, by the event loop's clock, if somebody waits for an answer."""
 
-    def left(self, seconds: float | None) -> float | None:
+    def seconds_left(self, seconds: float | None) -> float | None:
         """How long a gate may take: its own limit, or what is left of the deadline."""
         if self.deadline is None:
             return seconds
@@ -115,4 +115,4 @@ class Parts(Struct, frozen=True, kw_only=True):
 
     def late(self) -> bool:
         """Whether the deadline has passed."""
-        return self.left(1.0) == 0.0
+        return self.seconds_left(1.0) == 0.0

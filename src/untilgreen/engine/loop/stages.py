@@ -64,7 +64,7 @@ async def _with_retries(
     output = parts.files.output(lap.number, spec.name)
     context = replace(
         context,
-        seconds=parts.left(spec.timeout),
+        seconds=parts.seconds_left(spec.timeout),
         output=output,
         sandbox=parts.enclosure.around(spec.kind),
     )
@@ -105,7 +105,7 @@ def _before(state: RunState, lap: Open, spec: GateSpec) -> list[Verdict]:
 
 
 async def _run(gate: Gate, spec: GateSpec, context: CheckContext, parts: Parts) -> Verdict:
-    started, seconds = parts.clock.now(), parts.left(spec.timeout)
+    started, seconds = parts.clock.now(), parts.seconds_left(spec.timeout)
     verdict = None
     with anyio.move_on_after(allowance(gate, seconds)):
         try:

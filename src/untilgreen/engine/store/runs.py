@@ -51,7 +51,7 @@ class Store:
             git_root=str(git_root.resolve()) if git_root else "",
             title=title,
         )
-        with self.used():
+        with self.explaining_errors():
             for folder in (self.state_dir, self._runs):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             run = self._claim(now)
@@ -129,7 +129,7 @@ class Store:
 
     def _names(self) -> list[tuple[str, int]]:
         """Names that look like runs, newest first, with the inodes of their folders."""
-        with self.used():
+        with self.explaining_errors():
             if not self._runs.exists():
                 return []
             with os.scandir(self._runs) as entries:
@@ -140,7 +140,7 @@ class Store:
         """Remove a run's folder; it is renamed first, so that nobody sees half of it."""
         from untilgreen.workspace.rmtree import remove_tree  # noqa: PLC0415 - a list of runs removes none
 
-        with self.used():
+        with self.explaining_errors():
             gone = run.path.with_name(f"{_GONE}{run.id}")
             run.path.replace(gone)
             passing("forget", "after", "rename")
@@ -151,7 +151,7 @@ class Store:
         """Remove what interrupted removals left behind."""
         from untilgreen.workspace.rmtree import remove_tree  # noqa: PLC0415 - the same
 
-        with self.used():
+        with self.explaining_errors():
             for path in self._runs.glob(f"{_GONE}*"):
                 remove_tree(path)
 
@@ -208,7 +208,7 @@ class Store:
         return f"There is no run {text!r}.{guess} `untilgreen list --all` shows all runs."
 
     @contextmanager
-    def used(self) -> Iterator[None]:
+    def explaining_errors(self) -> Iterator[None]:
         """Turn errors about the directory into a sentence."""
         try:
             yield

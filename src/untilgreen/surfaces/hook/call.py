@@ -41,7 +41,7 @@ class Call(Struct, frozen=True, kw_only=True):
     entered: float = 0.0
     """When the program began, in wall time."""
 
-    def left(self, margin: float) -> float | None:
+    def seconds_left(self, margin: float) -> float | None:
         """Seconds left until `margin` before the deadline."""
         return None if self.deadline is None else max(0.0, self.entered + self.deadline - margin - time())
 

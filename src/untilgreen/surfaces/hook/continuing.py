@@ -42,9 +42,11 @@ async def answer_of_the_run(call: Call, payload: Payload, session_run: SessionRu
     session_run = replace(session_run, note=noted(call, session_run.note, payload))
     if isinstance(arrival, Failed) and arrival.error not in WAITS:
         await anyio.sleep(RECOVERY_SECONDS)
-    with anyio.move_on_after(call.left(min(LAST_SECONDS, LAST_SHARE * (call.deadline or 0.0)))):
+    with anyio.move_on_after(call.seconds_left(min(LAST_SECONDS, LAST_SHARE * (call.deadline or 0.0)))):
         try:
-            now = await session_loop.hear(session_run, call.store, arrival, seconds=call.left(MARGIN_SECONDS))
+            now = await session_loop.hear(
+                session_run, call.store, arrival, seconds=call.seconds_left(MARGIN_SECONDS)
+            )
             return _told(arrival, now)
         except ArrivalRefused as error:
             return refused(call, payload, str(error))
@@ -58,7 +60,7 @@ async def _commanded(call: Call, payload: Payload) -> Answer | None:
     command = command_of(payload.prompt)
     if command is None:
         return None
-    return await run_command(command, payload, call.agent, call.store, call.left(MARGIN_SECONDS))
+    return await run_command(command, payload, call.agent, call.store, call.seconds_left(MARGIN_SECONDS))
 
 
 def _arrival(call: Call, payload: Payload) -> FromASession | None:

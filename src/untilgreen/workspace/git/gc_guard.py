@@ -69,7 +69,7 @@ class GcWatch:
         self._places = (repository.parent, *([top] if top else []))
         self._before = self._mark()
 
-    async def saw_one(self) -> bool:
+    async def wait_for_gc(self) -> bool:
         """Whether there was one; waits for one that is still running."""
         seen = self.changed
         began, told = anyio.current_time(), False
@@ -83,7 +83,7 @@ class GcWatch:
                 await anyio.sleep(_LOOK_SECONDS)
         return seen
 
-    async def no_prune(self) -> None:
+    async def wait_for_prunes(self) -> None:
         """Wait for every prune running here; one that starts later sees all refs."""
         prunes = await to_thread.run_sync(called, PROGRAM, "prune", self._places)
         with anyio.move_on_after(PATIENCE_WITH_A_PRUNE):

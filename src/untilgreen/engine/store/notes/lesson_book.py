@@ -80,7 +80,7 @@ class LessonBook:
             return {}
 
     def _save(self, runs: dict[str, Taught | None]) -> None:
-        with self._store.used():
+        with self._store.explaining_errors():
             self._store.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             put(self.path, msgspec.json.encode(_Pages(runs=runs)))
 

@@ -47,7 +47,7 @@ class Note(Struct, frozen=True, kw_only=True):
 def write(store: Store, note: Note) -> None:
     """Note that the session has this run."""
     path = _path(store, note.session)
-    with store.used():
+    with store.explaining_errors():
         for _ in range(3):  # whoever removes the last note removes the folder too
             with suppress(FileNotFoundError):
                 _folder(path)

@@ -103,7 +103,7 @@ class TrustBook:
     def remember(self, request: TrustRequest, at: float) -> None:
         """Trust this content from now on."""
         note = Trusted(path=request.path, digest=request.digest, at=at, lines=request.lines)
-        with self._store.used():
+        with self._store.explaining_errors():
             self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._folder.mkdir(mode=0o700, exist_ok=True)
             put(self._note(request.path), msgspec.json.encode(note))
@@ -113,7 +113,7 @@ class TrustBook:
         note = self._note(path)
         if not note.exists():
             return False
-        with self._store.used():
+        with self._store.explaining_errors():
             note.unlink()
         return True
 
