@@ -233,6 +233,20 @@ async def test_a_file_that_was_away_while_git_looked_is_in_the_next_snapshot(
     ]
 
 
+async def test_a_rule_that_changed_may_ignore_a_file_no_longer(
+    repository: Path, workspace: GitWorkspace
+) -> None:
+    write(repository, {".gitignore": "*.log\n", "a.txt": "1\n", "b.log": "1\n"})
+    commit(repository)
+    before = await workspace.snapshot("0")
+    write(repository, {".gitignore": "*.tmp\n"})
+
+    after = await workspace.snapshot("1")
+
+    assert git(repository, "ls-tree", "--name-only", before).split() == [".gitignore", "a.txt"]
+    assert git(repository, "ls-tree", "--name-only", after).split() == [".gitignore", "a.txt", "b.log"]
+
+
 @pytest.mark.parametrize("setting", ["core.fileMode=false", "core.ignoreCase=true"])
 async def test_files_whose_modes_do_not_count_are_left_to_git(tmp_path: Path, setting: str) -> None:
     steps = [[(edit, "a.txt", f"{number}\n"), (turn, "run.sh", "")] for number in range(5, 8)]

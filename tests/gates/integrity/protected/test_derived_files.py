@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.gates.integrity.helpers import git, write
+from untilgreen.core.values.model import Finding, ToolCount, Verdict
+from untilgreen.gates.integrity.protected.derivation import derive
 from untilgreen.gates.integrity.protected.executed_files import files_run_by, folders_of_programs
 from untilgreen.gates.integrity.protected.followed_files import files_read_if_there
 from untilgreen.gates.integrity.protected.installed_plugins import modules_of_plugins
@@ -11,6 +14,8 @@ from untilgreen.gates.integrity.protected.loaded_files import files_loaded_by
 from untilgreen.gates.integrity.protected.mixed_files import swap
 from untilgreen.gates.integrity.protected.protection import Protection, is_configuration
 from untilgreen.gates.integrity.trial_rooms.made_files import files_in, settings_among, without_version
+from untilgreen.workspace.export import Exporter
+from untilgreen.workspace.git_workspace import GitWorkspace
 
 
 @pytest.mark.parametrize(
@@ -33,6 +38,24 @@ def test_a_file_that_an_option_or_a_variable_names_is_a_part_of_the_gate(command
 )
 def test_the_work_that_a_command_names_is_not(command: str) -> None:
     assert "calc.py" not in files_run_by(command)
+
+
+@pytest.mark.anyio
+async def test_a_file_that_the_runners_ids_name_is_a_test(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    write(root, {"sums.py": "def test_two(): pass\n", "calc.py": "x = 1\n"})
+    git(root, "init", "--quiet")
+    workspace = GitWorkspace(root, "run", tmp_path / "private")
+    tree = await workspace.snapshot("0")
+    named = Finding(id="sums.py::test_two", message="1 == 2")
+    ran = Verdict(status="fail", findings=(named,), tools=(ToolCount(tool="pytest", failed=1, total=1),))
+    linted = Verdict(status="fail", findings=(Finding(id="calc.py::E501", message="long"),))
+
+    found = await derive(
+        Exporter(workspace), tree, frozenset({"sums.py", "calc.py"}), "", (), {"tests": ran, "lint": linted}
+    )
+
+    assert found.tests == ("sums.py",)
 
 
 def test_directories_of_the_tree_that_programs_are_looked_for_in() -> None:
