@@ -17,7 +17,7 @@ from untilgreen.core.values.model import APPROVAL_GATE, INTEGRITY_GATE, GateSpec
 from untilgreen.core.values.state import HALTS, WAITS, Open, RunState
 
 _kind = attrgetter("kind")
-"""Faster than a generator: `undecided` maps it over every gate at each event."""
+"""Faster than a generator, and mapped over every gate at each event."""
 _LEAVES_THE_BEST = frozenset({Outcome.EXHAUSTED, Outcome.STUCK, Outcome.ACCEPTED})
 """After any other end the files stay as they are: green, or for a person to look at."""
 
