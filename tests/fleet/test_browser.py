@@ -111,7 +111,7 @@ async def test_workers_queues_limits_and_takeovers_are_on_the_page(
     worker = page.get_by_role("region", name=f"Worker {second.name}-")
     await worker.get_by_text("1 of 8 slots").wait_for()
     await page.get_by_text("1 of 1, 1 waiting").wait_for()
-    await page.get_by_role("region", name="Queues").get_by_role("row", name="riscv 1 nobody").wait_for()
+    await page.get_by_role("region", name="Queues").get_by_role("row", name="riscv 1 none").wait_for()
     takeovers = page.get_by_role("listitem").filter(has_text=taken.id)
     await takeovers.get_by_text(f"{first.name}-").wait_for()
     await worker.get_by_role("link", name="Do it.").click()
