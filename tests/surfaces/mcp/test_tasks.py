@@ -141,11 +141,26 @@ def test_somebody_who_may_only_look_changes_nothing(place: Path, method: str) ->
     async def talk(client: Any, store: Store) -> int:
         run = await keep(store, place, "asking")
         before = len(await store.find(run, place).open_journal().events())
-        with pytest.raises(MCPError, match="may"):
+        with pytest.raises(MCPError, match="may only view"):
             await sent(client, method, run, inputResponses={})
         return len(await store.find(run, place).open_journal().events()) - before
 
     assert talked(place, talk, power="look") == 0
+
+
+def test_the_agent_of_a_run_answers_no_question(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mcp.shared.exceptions import MCPError
+
+    monkeypatch.setenv("UNTILGREEN_INSIDE", "0000001xx")
+
+    async def talk(client: Any, store: Store) -> int:
+        run = await keep(store, place, "asking")
+        before = len(await store.find(run, place).open_journal().events())
+        with pytest.raises(MCPError, match="must not answer for a person"):
+            await sent(client, "tasks/update", run, inputResponses={})
+        return len(await store.find(run, place).open_journal().events()) - before
+
+    assert talked(place, talk) == 0
 
 
 def test_a_task_that_is_not_there_is_an_error_with_a_sentence(place: Path) -> None:

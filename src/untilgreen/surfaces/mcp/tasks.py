@@ -26,6 +26,7 @@ from untilgreen.surfaces.mcp.task_params import TASKS, TaskParams, UpdateParams
 from untilgreen.surfaces.mcp.tools import Runs, cancel_run, status_line
 
 POLL_MILLISECONDS = 1_000
+_ONLY_VIEW = "You may only view runs here."
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 
 
@@ -46,10 +47,11 @@ class Tasks:
     async def update(self, context: Any, params: UpdateParams) -> dict[str, Any]:
         """A person's answer; a closed form does not count."""
         record = self._find(params.task_id)
-        if not self._runs.may("steer") or await to_thread.run_sync(run_around, self._runs.store) != "":
-            raise MCPError(
-                types.INVALID_REQUEST, "You can't answer here: an agent must not answer its own run."
-            )
+        if not self._runs.may("steer"):
+            raise MCPError(types.INVALID_REQUEST, _ONLY_VIEW)
+        if run := await to_thread.run_sync(run_around, self._runs.store):
+            detail = f"This server runs inside run {run}, and an agent must not answer for a person."
+            raise MCPError(types.INVALID_REQUEST, detail)
         for key, given in params.input_responses.items():
             await take(record, self._runs.store, key, TypeAdapter(types.ElicitResult).validate_python(given))
         return {"resultType": "complete"}
@@ -57,7 +59,7 @@ class Tasks:
     async def cancel(self, context: Any, params: TaskParams) -> dict[str, Any]:
         """End the run now."""
         if not self._runs.may("steer"):
-            raise MCPError(types.INVALID_REQUEST, "You may only view runs here.")
+            raise MCPError(types.INVALID_REQUEST, _ONLY_VIEW)
         try:
             await cancel_run(self._runs, params.task_id)
         except UntilgreenError as error:
