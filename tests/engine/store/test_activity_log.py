@@ -1,4 +1,4 @@
-"""What agents showed is read from any offset, whole lines only, and losing it loses nothing."""
+"""The activity log is read from any offset, in whole lines; damaged lines are skipped."""
 
 from pathlib import Path
 

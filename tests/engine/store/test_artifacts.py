@@ -1,4 +1,4 @@
-"""What a run keeps beside its journal, and who is told what the agent shows."""
+"""The files that a run keeps next to its journal, and who sees the agent's activity."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is remembered about runs is never wrong: what does not fit the disk is read again."""
+"""The cached rows of runs are never wrong: what does not match the disk is read again."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def state(tmp_path: Path) -> Path:
 
 
 def finished(state: Path, laps: str = "a b -", at: float = NOW) -> FolderRecord:
-    """A run that is over, and has been for a while."""
+    """A run that ended a while ago."""
     run = begun(state, at)
     drive(run, laps)
     return aged(run)
@@ -57,7 +57,7 @@ def aged(run: FolderRecord) -> FolderRecord:
 
 
 def rows(state: Path) -> dict[str, RunRow]:
-    """As `list` does it."""
+    """The rows of all runs, read and cached as `list` does."""
     store = Store(state)
     found = {run.id: store.catalog.row(run) for run in store.runs()}
     store.catalog.save()
@@ -65,7 +65,7 @@ def rows(state: Path) -> dict[str, RunRow]:
 
 
 def scribbled(run: FolderRecord) -> None:
-    """Other bytes in the journal, in a way that only reading it shows."""
+    """Overwrite the journal without changing its size or time, so that only reading it shows the damage."""
     run.journal.write_bytes(b"x" * run.journal.stat().st_size)
     aged(run)
 
@@ -162,7 +162,7 @@ def test_another_folder_under_the_name_of_a_known_run_is_another_run(state: Path
     run, elsewhere = finished(state), state.parent / "elsewhere"
     elsewhere.mkdir()
     assert [found.id for found in Store(state).runs(state.parent / "project")] == [run.id]
-    run.path.rename(state.parent / "kept")  # so that its inode stays taken
+    run.path.rename(state.parent / "kept")  # so that its inode stays in use
     other = Store(state).create(NOW, workspace=elsewhere)
     other.path.rename(run.path)
 
@@ -229,7 +229,7 @@ def test_many_may_write_and_be_killed_at_any_moment(state: Path) -> None:
             until = time.monotonic() + 0.3
             while time.monotonic() < until:
                 assert rows(state) == first
-            assert writer.poll() is None, "it met something that it could not read"
+            assert writer.poll() is None, "it read something that it could not handle"
             writer.send_signal(signal.SIGKILL)
             writer.wait()
             assert rows(state) == first

@@ -1,4 +1,4 @@
-"""A run's folder holds to the laws of every record."""
+"""A run's folder obeys the laws of records."""
 
 import os
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_what_another_process_wrote_meanwhile_is_seen_before_the_next_command(tm
 def test_a_command_that_is_recorded_at_once_takes_one_write_to_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Forty people who steer at the same moment wait for each other's writes."""
+    """Commands that are sent at the same moment wait for each other's writes."""
     run, synced, fsync = run_in(tmp_path), list[int](), os.fsync
 
     def counted(descriptor: int) -> None:

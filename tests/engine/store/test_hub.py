@@ -1,4 +1,4 @@
-"""One reading of a journal for any number of followers."""
+"""A journal is read once for any number of followers."""
 
 from pathlib import Path
 
@@ -87,7 +87,7 @@ async def test_listeners_get_the_state_after_each_event(record: FolderRecord) ->
     assert hub.over
 
 
-async def test_who_watches_a_driver_is_let_go_where_the_run_is_left(
+async def test_waiting_for_a_run_to_be_left_ends_when_its_driver_leaves(
     record: FolderRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hub_module, "LOOK_SECONDS", 0.02)
@@ -99,7 +99,7 @@ async def test_who_watches_a_driver_is_let_go_where_the_run_is_left(
             group.start_soon(hub.run)
             with anyio.move_on_after(0.3) as watching:
                 await hub.until_left()
-            assert watching.cancelled_caught, "It was let go while somebody drove."
+            assert watching.cancelled_caught, "it stopped waiting while the run had a driver"
         with anyio.fail_after(20):
             await hub.until_left()
         assert not hub.over

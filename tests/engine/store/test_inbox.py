@@ -1,4 +1,4 @@
-"""Commands as files: nothing is lost, nothing is read in halves, nothing in an inbox can end a run."""
+"""Commands as files: none is lost or read half-written, and nothing in an inbox can end a run."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from untilgreen.engine.store.inbox import LARGEST, Inbox
 from untilgreen.engine.store.runs import Store
 from untilgreen.errors import JournalError, RunGone, UserError
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes and modes are those of POSIX")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="named pipes and file modes are POSIX only")
 
 EVERY: list[Arrival] = [
     AddLaps(at=0.5, laps=5),
@@ -100,7 +100,7 @@ def test_commands_sent_at_the_same_time_all_arrive(inbox: Inbox) -> None:
 def test_a_command_stays_until_it_is_done(inbox: Inbox) -> None:
     first, second = inbox.send(Pause(at=1.0)), inbox.send(Resume(at=2.0))
     assert [letter for letter, _ in inbox.arrived()] == [first, second]
-    assert [letter for letter, _ in inbox.arrived()] == [first, second], "looking takes nothing away"
+    assert [letter for letter, _ in inbox.arrived()] == [first, second], "reading removes nothing"
 
     inbox.answered(first, "")
     inbox.answered(first, "")
@@ -134,7 +134,7 @@ def test_what_is_not_a_command_is_set_aside_and_the_rest_arrives(inbox: Inbox, c
 
 @posix
 def test_what_is_not_a_file_is_set_aside(inbox: Inbox) -> None:
-    """A pipe would keep the driver waiting, a link would lead it elsewhere."""
+    """A pipe would keep the driver waiting, and a link would lead it elsewhere."""
     os.mkfifo(inbox.folder / "1.json")
     (inbox.folder / "2.json").symlink_to(inbox.folder / "nowhere")
     (inbox.folder / "3.json").symlink_to("/dev/zero")
@@ -146,19 +146,19 @@ def test_what_is_not_a_file_is_set_aside(inbox: Inbox) -> None:
 
 @posix
 def test_a_pipe_or_a_link_with_a_command_in_it_is_no_command(inbox: Inbox, tmp_path: Path) -> None:
-    """Whoever fills the pipe could keep the driver waiting; here it is emptied after a second."""
+    """The writer of a pipe could keep the driver waiting; here it closes the pipe after a second."""
     told = msgspec.json.encode(Stop(at=1.0))
     os.mkfifo(inbox.folder / "1.json")
     pipe = os.open(inbox.folder / "1.json", os.O_RDWR)
     os.write(pipe, told)
-    emptied = Timer(1.0, os.close, [pipe])
+    closed = Timer(1.0, os.close, [pipe])
     (tmp_path / "elsewhere").write_bytes(told)
     (inbox.folder / "2.json").symlink_to(tmp_path / "elsewhere")
-    emptied.start()
+    closed.start()
 
     found = arrived(inbox)
 
-    emptied.join()
+    closed.join()
     assert found == []
     assert unreadable(inbox) == ["1.json.unreadable", "2.json.unreadable"]
 
@@ -191,7 +191,7 @@ def test_a_command_that_is_too_long_is_not_sent(inbox: Inbox) -> None:
 
 
 def test_a_command_with_broken_characters_is_not_sent(inbox: Inbox) -> None:
-    """What a terminal hands over is not always text."""
+    """What people type into a terminal is not always valid text."""
     with pytest.raises(UserError, match="The text of the steer is not valid UTF-8"):
         inbox.send(Steer(at=1.0, id="n", note="\udcff"))
 
@@ -233,7 +233,7 @@ async def test_the_sender_hears_what_came_of_its_command(inbox: Inbox, refused: 
             inbox.answered(each, refused)
 
     assert heard == [refused]
-    assert list((inbox.folder / "replies").iterdir()) == [], "an answer is heard once"
+    assert list((inbox.folder / "replies").iterdir()) == [], "an answer is read once"
 
 
 async def test_each_sender_hears_its_own_answer(inbox: Inbox) -> None:

@@ -1,4 +1,4 @@
-"""The lock of a run: one driver, known by name, and none that is dead."""
+"""The lock of a run: held by one driver, whose name is known, and never by a dead one."""
 
 import json
 import os
@@ -20,11 +20,11 @@ import pytest
 from untilgreen.engine.store.lock import hold, hold_briefly, hold_when_free, owner, this_process
 from untilgreen.errors import JournalError, JournalLocked, RunGone
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes are those of POSIX")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and file modes are POSIX only")
 
 NOON = 1_767_268_800.0  # 2026-01-01 12:00 UTC
 
-# The agent gets every descriptor that a child can get.
+# The agent inherits every descriptor that a child can inherit.
 DRIVER = """
 import subprocess, sys, time
 from pathlib import Path
@@ -68,7 +68,7 @@ def path(tmp_path: Path) -> Path:
 
 @contextmanager
 def another_driver(path: Path) -> Iterator[tuple[psutil.Process, psutil.Process]]:
-    """A real process that holds the lock, and the agent that it has started."""
+    """A real process that holds the lock, and the agent that it started."""
     with subprocess.Popen(
         [sys.executable, "-c", DRIVER, str(path)], stdout=subprocess.PIPE, text=True
     ) as driver:
@@ -127,7 +127,7 @@ def test_the_text_is_for_people(path: Path) -> None:
     assert noted["pid"] == os.getpid()
     assert noted["host"] == socket.gethostname()
     assert noted["since"].startswith(("2026-01-01 ", "2025-12-31 ", "2026-01-02 "))
-    assert path.read_text() == "", "nobody drives any more"
+    assert path.read_text() == "", "nobody drives it anymore"
 
 
 def test_the_owner_is_known_while_it_drives(path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_killed_driver_holds_nothing_though_its_agent_lives_on(path: Path) -> 
 
 @posix
 def test_a_driver_that_does_nothing_still_drives(path: Path) -> None:
-    """However long it is silent, nobody takes its lock away while it lives."""
+    """However long a driver is silent, nobody can take its lock while it is alive."""
     with another_driver(path) as (driver, _):
         driver.suspend()
 
@@ -186,7 +186,7 @@ def test_a_name_left_by_a_dead_driver_changes_nothing(path: Path) -> None:
 
 
 def test_looking_does_not_keep_a_driver_out(path: Path) -> None:
-    """Somebody looks all the time, at a lock with a dead driver's name."""
+    """Two threads keep checking a lock that names a dead driver."""
     path.write_text(json.dumps({"pid": 1, "host": "gone", "since": "long ago"}))
     name, done = path.read_bytes(), Event()
 
@@ -250,7 +250,7 @@ def test_a_lock_that_is_no_file_is_said(tmp_path: Path) -> None:
 
 @posix
 async def test_a_run_that_is_removed_while_its_lock_is_waited_for_is_not_driven(tmp_path: Path) -> None:
-    """The file that is locked then is not the one that others would lock."""
+    """The driver then has a lock on a file that no other process would lock."""
     folder = tmp_path / "abc"
     folder.mkdir()
 
@@ -267,7 +267,7 @@ async def test_a_run_that_is_removed_while_its_lock_is_waited_for_is_not_driven(
 
 
 def test_who_only_leaves_a_word_is_no_driver_and_is_waited_for(path: Path) -> None:
-    """Also where a driver that was killed left its name."""
+    """Even if the file still names a driver that was killed."""
     path.write_text(json.dumps({"pid": os.getpid(), "host": "here", "since": "long ago"}))
     went = list[str]()
 

@@ -1,4 +1,4 @@
-"""What a journal told is not asked for again as long as nobody has written to it."""
+"""A journal is not read again until somebody writes to it."""
 
 import os
 from pathlib import Path
@@ -86,7 +86,7 @@ def test_a_run_that_was_removed_is_not_called_damaged(run: FolderRecord) -> None
         run.read()
 
 
-def test_who_was_told_where_a_journal_ends_does_not_write_behind_what_came_later(run: FolderRecord) -> None:
+def test_a_driver_does_not_append_after_events_that_another_process_wrote(run: FolderRecord) -> None:
     anyio.run(begin, run)
 
     async def both() -> None:

@@ -23,7 +23,7 @@ from untilgreen.engine.store.runs import Store, default_state_dir
 from untilgreen.errors import UserError
 from untilgreen.journal.codec import End, encode
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="modes are those of POSIX")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="file modes are POSIX only")
 
 NOW = 1_785_000_000.0
 
@@ -92,7 +92,7 @@ def test_a_gate_can_have_any_name(gate: str, lap: int) -> None:
 
 @given(st.lists(st.text(), min_size=2, max_size=2, unique=True))
 def test_two_gates_never_share_a_file(gates: list[str]) -> None:
-    """Not even where a file system takes capitals for small letters."""
+    """Not even on a file system that ignores case."""
     one, other = (FolderRecord(Path("runs/abc")).scratch.output(1, gate).name.lower() for gate in gates)
 
     assert one != other
@@ -143,7 +143,7 @@ def test_runs_of_one_moment_all_get_their_own_folder(tmp_path: Path, project: Pa
     assert {run.id for run in Store(tmp_path / "state").runs()} == set(ids)
 
 
-def test_a_moment_whose_names_are_all_taken_lends_from_the_next(store: Store, project: Path) -> None:
+def test_a_moment_whose_ids_are_all_taken_borrows_from_the_next(store: Store, project: Path) -> None:
     first = store.create(NOW, workspace=project)
     for one, other in product("0123456789abcdefghjkmnpqrstvwxyz", repeat=2):
         (first.path.parent / f"{first.id[:7]}{one}{other}").mkdir(exist_ok=True)
@@ -162,8 +162,8 @@ def test_a_run_is_found_by_its_id_and_by_how_it_begins(store: Store, project: Pa
     assert store.find(f" {run.id.upper()} ", project) == run
 
 
-def test_letters_that_look_like_digits_are_taken_for_them(store: Store, project: Path) -> None:
-    """No id has an o, an i or an l."""
+def test_letters_that_look_like_digits_are_read_as_digits(store: Store, project: Path) -> None:
+    """No id contains an o, an i or an l."""
     run = store.create(1_704_067_200.0 + 33, workspace=project)
     assert run.id.startswith("0000110")
 
@@ -261,7 +261,7 @@ def test_runs_of_a_workspace_are_listed_newest_first(store: Store, project: Path
 
 def test_a_store_that_nobody_used_has_no_runs(store: Store, project: Path) -> None:
     assert store.runs() == []
-    assert not store.state_dir.exists(), "looking creates nothing"
+    assert not store.state_dir.exists(), "reading creates nothing"
     with pytest.raises(UserError, match="There is no run 'abc'"):
         store.find("abc", project)
 
@@ -367,7 +367,7 @@ def test_a_file_that_can_not_be_put_leaves_nothing(tmp_path: Path) -> None:
 def test_a_file_that_a_power_cut_may_take_is_not_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, there: bool
 ) -> None:
-    """The disk fails when it is to keep the file for good, or the folder that knows it."""
+    """The disk fails to sync the file, or the folder that lists it."""
     real, synced = os.fsync, list[int]()
 
     def fsync(descriptor: int) -> None:

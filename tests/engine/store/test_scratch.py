@@ -1,4 +1,4 @@
-"""What a driver that died left on its machine."""
+"""Cleaning up after a driver that died."""
 
 import tempfile
 from pathlib import Path

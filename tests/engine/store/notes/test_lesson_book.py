@@ -1,4 +1,4 @@
-"""What finished runs taught, read from their journals once."""
+"""Lessons from finished runs; each journal is read once."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ CLAUDE = (PartSpec(name="claude:opus", use="claude", options={"model": "opus"}),
 
 
 def keep(store: Store, run: Run) -> str:
-    """The run's journal in a folder of the store, as a driver would have written it."""
+    """Write the run's journal into the store, as its driver would have; returns the run's id."""
     record = store.create(1_700_000_000.0, workspace=Path("/work"))
 
     async def write() -> None:
@@ -78,7 +78,7 @@ def test_what_is_forgotten_is_not_learned_again_though_the_journals_stay(tmp_pat
     assert len(book.taught()) == 1
 
 
-def test_a_book_that_cannot_be_read_is_written_anew(tmp_path: Path) -> None:
+def test_a_book_that_cannot_be_read_is_rewritten(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep(store, played("a"))
     book = LessonBook(store)

@@ -1,4 +1,4 @@
-"""Which session has which run: one note for each, whatever a session calls itself."""
+"""Which session has which run: one note per session, whatever its name."""
 
 from pathlib import Path
 

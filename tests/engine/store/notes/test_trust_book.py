@@ -1,4 +1,4 @@
-"""What a person is asked before a spec file is used, as a value."""
+"""The question that a person answers before a spec file is used."""
 
 from pathlib import Path
 
