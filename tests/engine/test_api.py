@@ -1,4 +1,4 @@
-"""Runs from Python: names or objects, a handle while it continues, and a journal like any other."""
+"""Runs from Python: parts by name or as objects, a handle while the run lasts, and the usual journal."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GATE = "done=test -f done"
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository to work in, and a state directory of its own."""
+    """A repository to work in, and a state directory just for this test."""
     monkeypatch.setenv("UNTILGREEN_STATE_DIR", str(tmp_path / "state"))
     place = repository(tmp_path / "project", {"notes.txt": "start\n"})
     monkeypatch.chdir(place)
@@ -50,7 +50,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @dataclass
 class Worker:
-    """Writes a number into a file each lap, and is done after some."""
+    """Writes the lap's number into a file, and is done after `laps` of them."""
 
     laps: int = 2
     told: list[str] = field(default_factory=list)
@@ -142,7 +142,7 @@ async def test_strategy_and_limits_are_those_that_were_given() -> None:
 
 
 class Curious:
-    """Continues, and keeps what it was told."""
+    """Continues, and notes what it saw of the run."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []
@@ -297,7 +297,7 @@ async def test_a_run_is_not_resumed_without_its_objects() -> None:
 
 @dataclass
 class Shelf:
-    """A workspace that is a plain directory and keeps copies in memory."""
+    """A workspace that is a plain directory and keeps snapshots in memory."""
 
     root: Path
     kept: dict[str, dict[str, bytes]] = field(default_factory=dict)
@@ -368,13 +368,13 @@ async def test_the_spec_of_the_directory_counts_only_where_it_is_named(place: Pa
 
     without = await untilgreen.run("Mend it.", agent=Worker(laps=1), gates=[GATE])
     (place / "done").unlink()
-    upon = await untilgreen.run(
+    with_spec = await untilgreen.run(
         "Mend it.", agent=Worker(laps=1), gates=[GATE], spec="untilgreen.toml", limits={"iterations": 1}
     )
 
     assert without.outcome == "converged"
-    assert upon.outcome == "exhausted"
-    assert "never" in {gate.name for gate in upon.plan.gates}
+    assert with_spec.outcome == "exhausted"
+    assert "never" in {gate.name for gate in with_spec.plan.gates}
 
 
 async def test_mistakes_are_sentences_before_anything_starts(tmp_path: Path) -> None:

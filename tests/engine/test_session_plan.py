@@ -1,4 +1,4 @@
-"""What holds for a loop in a session: its start, `[session]`, the rest of the spec, the defaults."""
+"""The settings of a loop in a session: its start, then `[session]`, the rest of the spec, the defaults."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ GATE = "[gates.tests]\nrun = 'true'\n"
 
 @pytest.fixture
 def planned(tmp_path: Path) -> Any:
-    """The plan of a start in a directory whose spec the user trusts."""
+    """Makes the plan of a loop that is started in a directory whose spec the user trusts."""
 
     def make(spec: str, **wish: Any) -> SessionPlan:
         (tmp_path / "untilgreen.toml").write_text(spec + GATE)

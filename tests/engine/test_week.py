@@ -1,4 +1,4 @@
-"""A week in a few seconds: what a long run counts is what really passed."""
+"""A week of a run in a few seconds: the time that it counts is the time that passed."""
 
 import anyio
 
@@ -19,7 +19,7 @@ EVERY = 20
 
 
 class Patient(ScriptedAgent):
-    """Works for five minutes a turn; each twentieth time its provider sends it away for half an hour."""
+    """Works for five minutes a turn; every twentieth turn hits a rate limit of half an hour."""
 
     world: World
     turns = 0

@@ -1,4 +1,4 @@
-"""A small real run: a command that writes a file as the agent, and a gate that stays red."""
+"""A small but real run: its agent is a command that writes a file, and its gate stays red."""
 
 import shlex
 import sys
@@ -15,8 +15,8 @@ NOON = 1_785_000_000.0
 _WRITE = "open('work', 'a').write('x')"
 
 
-async def begun(tmp_path: Path, strategy: str, **further: Any) -> FolderRecord:
-    """A run that nobody drives yet."""
+async def begun(tmp_path: Path, strategy: str, **overrides: Any) -> FolderRecord:
+    """A new run without a driver."""
     place = tmp_path / "place"
     place.mkdir()
     flags = {
@@ -24,7 +24,7 @@ async def begun(tmp_path: Path, strategy: str, **further: Any) -> FolderRecord:
         "strategy": strategy,
         "remedies": [],
         "gates": {"done": {"run": "ls done"}},
-        **further,
+        **overrides,
     }
     loaded = load(Request(start=place, flags=flags, task="Write it.", search=False))
     return await start(plan_of(loaded, place), Store(tmp_path / "state"))

@@ -30,7 +30,7 @@ def premises(record: FolderRecord) -> LocalPremises:
 
 
 async def test_an_answer_that_waits_in_the_inbox_is_taken_before_the_first_step(tmp_path: Path) -> None:
-    """Else a seat that does not wait for people would leave with the answer unread."""
+    """Otherwise a seat that does not wait for people would leave with the answer unread."""
     record = await begun(tmp_path, "manual")
     waiting = await drive(record, premises(record), UNATTENDED)
     letter = await record.send(Answer(at=NOON, by="me", choice="continue"))
@@ -109,7 +109,7 @@ async def test_a_driver_that_was_overtaken_ends_and_says_so(tmp_path: Path) -> N
 
 
 class _Noting(FolderRecord):
-    """Remembers what it was given to keep."""
+    """Notes the names of the files that it is given to keep."""
 
     noted: ClassVar[list[str]] = []
 
@@ -119,7 +119,7 @@ class _Noting(FolderRecord):
 
 
 class _Overtaken(FolderRecord):
-    """Another driver has the run from the first verdict on."""
+    """Refuses the first verdict, as if another driver had taken over the run."""
 
     @asynccontextmanager
     async def hold(self, driver: object) -> AsyncIterator[Hold]:

@@ -1,4 +1,4 @@
-"""A run that is driven by a process of its own, and answered from elsewhere."""
+"""A run that has its own driver process, and is answered from another one."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ from untilgreen.ports import Hold
 
 pytestmark = [
     pytest.mark.anyio,
-    pytest.mark.skipif(sys.platform == "win32", reason="processes of their own are those of POSIX"),
+    pytest.mark.skipif(sys.platform == "win32", reason="detached drivers need POSIX"),
 ]
 PATIENCE = 60.0
 
@@ -77,7 +77,7 @@ async def test_a_driver_that_can_not_begin_says_why(tmp_path: Path) -> None:
 
 
 async def test_the_copy_of_a_run_of_a_fleet_is_never_driven_here(tmp_path: Path) -> None:
-    """Two histories of one run would begin."""
+    """Driving it here too would give one run two histories."""
     record = await begun(tmp_path, "fixed")
     lines = record.journal.read_bytes()
     state = (await record.load()).state

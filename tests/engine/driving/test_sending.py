@@ -1,4 +1,4 @@
-"""Commands that meet a run while its driver comes or goes."""
+"""Commands sent to a run while its driver starts or leaves."""
 
 import errno
 import os
@@ -35,7 +35,7 @@ def attached() -> Attached:
 
 @pytest.mark.anyio
 async def test_a_pause_is_ended_by_whoever_is_left_when_the_driver_goes(tmp_path: Path) -> None:
-    """The process that ended it drives: the one seen driving before is gone."""
+    """The process that resumes must then drive the run itself: the driver it saw before is gone."""
     run = await begun(tmp_path, attached(), Paused(at=NOON, reason="lunch"))
     elsewhere = list[bool]()
 
@@ -112,7 +112,7 @@ async def test_nothing_is_written_to_the_journal_beside_its_driver(tmp_path: Pat
 
 @pytest.mark.anyio
 async def test_a_note_that_arrives_twice_is_taken_once(tmp_path: Path) -> None:
-    """Its driver died after it was recorded and before it was put away."""
+    """A driver may die after recording a note and before removing it from the inbox."""
     run = await begun(tmp_path, attached())
     for _ in range(2):
         await run.send(Steer(at=NOON, id="1", note="look at the clock"))

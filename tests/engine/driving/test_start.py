@@ -1,4 +1,4 @@
-"""Making a run: all of it, or nothing."""
+"""A run is created completely or not at all."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How events get into the journal: in order, together where they come together, and told only after that."""
+"""How events get into the journal: in order, in shared writes, and published once they are on disk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Busy:
-    """A journal that writes nothing before it is told to, and remembers what was written together."""
+    """A journal that writes nothing until `go` is set, and notes which events were appended together."""
 
     def __init__(self, inner: Journal) -> None:
         self.inner = inner
@@ -47,12 +47,12 @@ def note(number: int) -> Steered:
     return Steered(at=float(number), id=f"n{number}", note=f"note {number}")
 
 
-def telling(world: World) -> Bus:
+def bus_with_listener(world: World) -> Bus:
     return Bus([lambda event, _: world.heard.append(event)])
 
 
 async def recorder(world: World, journal: Journal) -> Recorder:
-    made = Recorder(journal, world.parts.secrets, telling(world), None)
+    made = Recorder(journal, world.parts.secrets, bus_with_listener(world), None)
     await made.load()
     return made
 
@@ -74,7 +74,7 @@ async def test_what_comes_while_the_disk_is_busy_is_written_together_and_in_orde
     assert into.state == fold(await world.journal.events())
 
 
-async def test_of_those_whose_events_are_written_together_one_wrote() -> None:
+async def test_of_the_callers_that_share_a_write_only_one_is_the_writer() -> None:
     world = await World().start()
     into = await recorder(world, journal := Busy(world.journal))
     wrote: list[bool] = []
@@ -93,10 +93,10 @@ async def test_of_those_whose_events_are_written_together_one_wrote() -> None:
 
 
 async def test_what_follows_from_a_state_follows_from_the_one_that_is_written_before_it() -> None:
-    """Two notes with one identity that arrive while the disk is busy are one note."""
+    """Two notes with the same id that arrive while the disk is busy are recorded as one."""
     world = await World().start()
     journal, known = Busy(world.journal), fold(await world.journal.events())
-    runner = Runner(journal, world.parts, UNATTENDED, telling(world), known)
+    runner = Runner(journal, world.parts, UNATTENDED, bus_with_listener(world), known)
     twice = Steer(at=1.0, by="me", id="n1", note="Once.")
 
     async with anyio.create_task_group() as group:
@@ -134,7 +134,7 @@ async def test_events_of_which_one_can_not_be_written_are_known_and_told_to_nobo
 
 
 @pytest.mark.parametrize("fuse", [2, 3, 4])
-async def test_a_run_goes_on_from_a_crash_in_the_middle_of_what_is_written_together(fuse: int) -> None:
+async def test_a_run_continues_after_a_crash_in_the_middle_of_a_shared_write(fuse: int) -> None:
     world = await World("a -").start()
     into = await recorder(world, journal := Busy(CrashingJournal(world.journal, fuse)))
 

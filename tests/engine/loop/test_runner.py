@@ -56,7 +56,7 @@ def names(events: list[Event]) -> list[str]:
 
 
 class Slow:
-    """An agent that works until it is told to continue, or forever."""
+    """An agent whose turn lasts until `go` is set, or forever."""
 
     def __init__(self, workspace: MemoryWorkspace) -> None:
         self.workspace = workspace
@@ -76,8 +76,8 @@ class Slow:
         return Reply(text="did some work in this turn, as I was told")
 
 
-class Saying:
-    """An agent that answers with one error class after another, and then works."""
+class FailsFirst:
+    """An agent that fails with one error class after another, and then works."""
 
     def __init__(
         self, workspace: MemoryWorkspace, *errors: ErrorClass, retry_at: float | None = None
@@ -121,8 +121,8 @@ async def test_driving_a_finished_run_again_changes_nothing() -> None:
     assert list(await world.journal.events()) == before
 
 
-class Telling(NoFiles):
-    """Keeps what an agent shows."""
+class CollectsActivity(NoFiles):
+    """Collects the activities that an agent reports."""
 
     def __init__(self) -> None:
         self.shown: list[Activity] = []
@@ -132,7 +132,7 @@ class Telling(NoFiles):
 
 
 class Leaking:
-    """An agent that shows and says what it should keep to itself."""
+    """An agent whose activity and reply contain a secret."""
 
     async def work(self, brief: Brief, context: TurnContext) -> Reply:
         context.report(Activity(kind="text", text="I use hunter2-hunter2"))
@@ -140,7 +140,7 @@ class Leaking:
 
 
 async def test_neither_journal_nor_activity_nor_listeners_get_a_secret() -> None:
-    world, files = World("a", agents={"one": Leaking()}, limits=Limits(iterations=1)), Telling()
+    world, files = World("a", agents={"one": Leaking()}, limits=Limits(iterations=1)), CollectsActivity()
     secrets = Secrets({"API_TOKEN": "hunter2-hunter2"})
     world.parts = replace(world.parts, secrets=secrets, files=files)
     await world.start()
@@ -230,7 +230,7 @@ async def test_an_interrupt_leaves_the_run_open_and_the_same_lap_starts_again() 
 
 
 class Sluggish:
-    """A journal whose disk takes a while for the last event; somebody hears of it before that."""
+    """A journal that is slow to write the last event, so that other tasks can act before it is on disk."""
 
     def __init__(self, inner: MemoryJournal) -> None:
         self.inner = inner
@@ -278,8 +278,8 @@ async def test_an_event_that_is_being_written_is_written_though_its_writer_is_ca
     assert runner.state.outcome == "converged"
 
 
-class Refused(MemoryWorkspace):
-    """A workspace that keeps nothing, until somebody fixes that."""
+class NoSnapshots(MemoryWorkspace):
+    """A workspace that can't take snapshots while `trouble` is set."""
 
     trouble: Exception | None
 
@@ -300,7 +300,7 @@ class Refused(MemoryWorkspace):
 async def test_trouble_of_the_disk_leaves_the_run_open_and_it_goes_on_when_that_is_mended(
     trouble: Exception,
 ) -> None:
-    world = await World("a -", workspace=(files := Refused())).start()
+    world = await World("a -", workspace=(files := NoSnapshots())).start()
     files.trouble = trouble
 
     with pytest.raises(UntilgreenError, match=r"(No space left|read-only).*untilgreen resume world"):
@@ -312,8 +312,8 @@ async def test_trouble_of_the_disk_leaves_the_run_open_and_it_goes_on_when_that_
     assert (await world.runner().drive()).outcome == "converged"
 
 
-class Refusing(Sluggish):
-    """A journal whose disk does not take the first snapshot."""
+class FullDisk(Sluggish):
+    """A journal that can't write the first snapshot, because the disk is full."""
 
     async def append(self, *events: Event) -> None:
         if any(isinstance(event, SnapshotTaken) for event in events):
@@ -323,7 +323,7 @@ class Refusing(Sluggish):
 
 async def test_what_the_journal_did_not_take_is_not_known_and_told_to_nobody() -> None:
     world = await World("a -").start()
-    runner = world.runner(journal=Refusing(world.journal))
+    runner = world.runner(journal=FullDisk(world.journal))
 
     with pytest.raises(JournalError, match="The disk is full"):
         await runner.drive()
@@ -459,7 +459,9 @@ async def test_notifiers_hear_everything_also_when_one_of_them_fails(
         async with runner.bus.notifying():
             await runner.drive()
 
-    assert caplog.messages == ["The notifier Breaks failed: ValueError: no."], "once, though it failed often"
+    assert caplog.messages == ["The notifier Breaks failed: ValueError: no."], (
+        "it is logged once, although it failed often"
+    )
     assert told == names(world.heard)
     assert told.count("RunFinished") == 1
 
@@ -506,7 +508,7 @@ async def test_where_nobody_can_answer_the_default_of_a_stuck_run_happens_and_is
     assert told == ["answered: end (by default)"]
 
 
-async def test_what_broke_a_run_keeps_its_own_cause_and_is_not_its_own() -> None:
+async def test_the_error_that_broke_a_run_keeps_its_cause_and_is_not_its_own_cause() -> None:
     class Raises:
         def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
             raise ZeroDivisionError("by me")
@@ -549,7 +551,7 @@ async def test_a_missing_agent_halts_the_run_and_leaves_it_open() -> None:
 
 
 async def test_a_rate_limit_pauses_and_the_same_lap_goes_on() -> None:
-    agent = Saying(files := MemoryWorkspace(), "rate_limited", "rate_limited")
+    agent = FailsFirst(files := MemoryWorkspace(), "rate_limited", "rate_limited")
     world = await World("a -", agents={"one": agent}, workspace=files).start()
 
     state = await world.runner().drive()
@@ -563,7 +565,7 @@ async def test_a_rate_limit_pauses_and_the_same_lap_goes_on() -> None:
 
 
 async def test_a_pause_over_a_restart_still_waits_for_its_time() -> None:
-    agent = Saying(files := MemoryWorkspace(), "rate_limited", retry_at=5_000.0)
+    agent = FailsFirst(files := MemoryWorkspace(), "rate_limited", retry_at=5_000.0)
     world = await World("a -", agents={"one": agent}, workspace=files).start()
     unattended = world.runner()
 

@@ -1,4 +1,4 @@
-"""Which steps can be done from where."""
+"""Which steps a driver takes in which seat."""
 
 import pytest
 

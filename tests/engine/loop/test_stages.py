@@ -1,4 +1,4 @@
-"""Verdicts of one stage: time limits, second tries, and gates that change their mind on the same files."""
+"""Verdicts of one stage: time limits, retries, and gates whose verdicts differ on the same files."""
 
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,8 @@ RED = Verdict(status="fail", findings=(Finding(id="late"),))
 GREEN = Verdict(status="pass", score=1.0)
 
 
-class Says:
-    """A gate that gives one status after another, and stays with the last."""
+class Scripted:
+    """A gate that returns one status after another, and then repeats the last."""
 
     def __init__(self, *statuses: Status) -> None:
         self.statuses = list(statuses)
@@ -34,8 +34,8 @@ class Says:
         return Verdict(status=status, findings=() if status == "pass" else (Finding(id="late"),))
 
 
-class Vanishes:
-    """A gate whose tests fail once, and then are gone."""
+class LosesTests:
+    """A gate whose tests fail once, and are then gone."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -56,7 +56,7 @@ class Idle:
 
 
 async def verdicts(gate: Gate, laps: int = 1, **spec: Any) -> list[Verdict]:
-    """What the gate said in the baseline and in each lap, while nobody changes a file."""
+    """The gate's verdicts on the baseline and on each lap, while no file changes."""
     world = await World(
         strategy=Fixed(iterations=laps),
         gates=[GateSpec(name="tests", **spec)],
@@ -95,7 +95,7 @@ def test_a_green_flake_names_what_was_red() -> None:
 
 @pytest.mark.parametrize(("retries", "calls"), [(0, 1), (1, 2), (3, 4)])
 async def test_a_red_gate_gets_as_many_further_tries_as_the_spec_says(retries: int, calls: int) -> None:
-    gate = Says("fail")
+    gate = Scripted("fail")
 
     said = await verdicts(gate, retries=retries)
 
@@ -104,7 +104,7 @@ async def test_a_red_gate_gets_as_many_further_tries_as_the_spec_says(retries: i
 
 
 async def test_the_first_green_try_is_the_last() -> None:
-    gate = Says("fail", "pass")
+    gate = Scripted("fail", "pass")
 
     baseline = (await verdicts(gate, retries=5))[0]
 
@@ -112,7 +112,7 @@ async def test_the_first_green_try_is_the_last() -> None:
 
 
 async def test_a_flip_in_a_lap_that_changed_nothing_is_flaky() -> None:
-    said = await verdicts(Says("fail", "fail", "error", "pass"), 3)
+    said = await verdicts(Scripted("fail", "fail", "error", "pass"), 3)
 
     assert [(each.status, each.flaky) for each in said] == [
         ("fail", False),
@@ -124,7 +124,7 @@ async def test_a_flip_in_a_lap_that_changed_nothing_is_flaky() -> None:
 
 @pytest.mark.parametrize("kind", ["ci", "judge", "approval", "integrity"])
 async def test_people_and_other_machines_may_change_their_mind(kind: str) -> None:
-    said = await verdicts(Says("fail", "error", "pass"), 2, kind=kind)
+    said = await verdicts(Scripted("fail", "error", "pass"), 2, kind=kind)
 
     assert not any(verdict.flaky for verdict in said)
 
@@ -157,14 +157,14 @@ async def test_a_gate_that_keeps_no_time_is_ended_from_outside() -> None:
 
 
 async def test_a_pass_without_the_tests_that_were_there_is_not_believed() -> None:
-    _, after = await verdicts(Vanishes())
+    _, after = await verdicts(LosesTests())
 
     assert after.status == "fail"
     assert [finding.id for finding in after.findings] == ["fewer tests: pytest"]
 
 
 async def test_a_pass_that_is_not_believed_on_the_same_files_is_red_and_not_flaky() -> None:
-    """The first verdict on the files is red as well, so that nothing has changed its mind."""
-    _, first, second = await verdicts(Vanishes(), laps=2)
+    """The first verdict on these files was red too, so the gate did not flip."""
+    _, first, second = await verdicts(LosesTests(), laps=2)
 
     assert [(each.status, each.flaky) for each in (first, second)] == [("fail", False), ("fail", False)]

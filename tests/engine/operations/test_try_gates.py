@@ -1,4 +1,4 @@
-"""A gate that `init` has tried: does it run tests?"""
+"""What `init` remarks on about a gate that it has tried."""
 
 import pytest
 

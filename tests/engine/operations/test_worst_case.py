@@ -1,4 +1,4 @@
-"""The most that a run can take, from its limits."""
+"""Upper bounds for the laps, the time and the cost of a run, from its limits."""
 
 from untilgreen.core.values.limits import Limits
 from untilgreen.core.values.model import GateSpec, Plan

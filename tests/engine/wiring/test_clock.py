@@ -1,4 +1,4 @@
-"""The real clock, which may jump while somebody waits for a moment."""
+"""The real clock, which may jump while somebody waits."""
 
 import time
 
@@ -13,7 +13,7 @@ from untilgreen.engine.wiring.clock import SystemClock
 async def test_who_waits_for_a_moment_notices_that_the_clock_jumped_over_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As after a night in which the machine was suspended: its timers have slept as well."""
+    """Timers stop while a machine is suspended; afterwards only the clock shows how much time passed."""
     monkeypatch.setattr(clock, "LONGEST_NAP", 0.01)
     real = time.time
     times = iter([real()])

@@ -1,4 +1,4 @@
-"""The numbers that adaptive decides by, in the plan."""
+"""The numbers in a plan that the adaptive strategy decides by."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""From a spec to a plan that any machine can make the objects of a run from."""
+"""From a spec to a plan, from which any machine can create the objects of a run."""
 
 import shutil
 import sys

@@ -1,4 +1,4 @@
-"""What of a plan, an event or an activity may be written down, and what it is when it is used."""
+"""Secrets are cut out of what a run stores, and put back where they are used."""
 
 import os
 
@@ -19,7 +19,7 @@ from untilgreen.engine.wiring.redaction import (
 )
 
 SECRET = "hunter2-hunter2"
-# In pieces, so that nobody takes this file for one that leaks.
+# In two pieces, so that no scanner reports this file as a leak.
 TOKEN = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"
 
 
@@ -62,7 +62,7 @@ def test_gates_agents_and_notifiers_are_made_with_the_values_that_were_meant() -
 
 
 def test_a_variable_of_a_gate_is_a_secret_of_the_whole_run() -> None:
-    """The agent can read it in the spec, and a report that the gate's tool writes may have it."""
+    """The agent can read it in the spec, and the gate's tool may write it into a report."""
     secrets = secrets_of(Plan(task="do it", gates=(gate(IT_TOKEN="swordfish-swordfish"),)))
 
     assert secrets.redact("it is swordfish-swordfish") == "it is [IT_TOKEN redacted]"

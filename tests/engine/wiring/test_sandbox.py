@@ -1,4 +1,4 @@
-"""What the walls of a run are made of."""
+"""The sandbox of a run: what agents and gates can see and write."""
 
 import os
 import shutil
@@ -48,7 +48,7 @@ async def test_the_environment_that_we_run_from_is_not_the_agents_to_change(tmp_
     assert "Read-only file system" in ran.stdout
     listed = (await enclosure(plan(write=(sys.prefix,)), HERE, tmp_path / "state")).agents
     assert listed is not None
-    ways = {mount.path: mount.way for mount in listed.mounts}  # as they are laid: the last one counts
+    ways = {mount.path: mount.way for mount in listed.mounts}  # in mount order: the last one counts
     assert ways[planted.parent] == "write"
 
 
@@ -100,7 +100,7 @@ git commit -q --allow-empty -m one && git repack -qad"""
 
 
 async def written(paths: str, place: Path, sandbox: Sandbox | None) -> list[str]:
-    """Those of the paths that can be written, or made, inside the sandbox."""
+    """The paths that can be written or created inside the sandbox."""
     assert sandbox is not None
     tries = f'for path in {paths}; do if touch "$path" 2>/dev/null; then echo "$path"; fi; done'
     return (await run(shell(tries), cwd=place, sandbox=sandbox)).stdout.split()
