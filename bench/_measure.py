@@ -1,7 +1,7 @@
-"""What the benchmarks of processes share: the cost of a command by processor and by clock, and of one lap.
+"""Shared by the benchmarks of processes: the CPU time and wall time of a command, and of one lap.
 
-Costs are compared within one run of a benchmark only, as the least of rounds in which ours and the baseline
-take turns: another program on the machine can only make a round slower.
+Costs are compared only within one run of a benchmark. Ours and the baseline take turns, and the fastest round
+counts, because another program on the machine can only make a round slower.
 """
 
 from __future__ import annotations
@@ -18,50 +18,50 @@ ROUNDS = int(os.environ.get("ROUNDS", "5"))
 
 
 class Cost(NamedTuple):
-    """The processor's seconds, of everything that was started, and the clock's."""
+    """Seconds of CPU time, including all child processes, and of wall time."""
 
-    processor: float
-    clock: float
+    cpu: float
+    wall: float
 
     def __str__(self) -> str:
-        return f"{self.processor * 1e3:.1f} ms of the processor, {self.clock * 1e3:.1f} ms"
+        return f"{self.cpu * 1e3:.1f} ms CPU time, {self.wall * 1e3:.1f} ms wall time"
 
 
 class Ratio(NamedTuple):
-    """Ours by the baseline."""
+    """Our cost divided by the baseline's."""
 
-    processor: float
-    clock: float
+    cpu: float
+    wall: float
 
     def __str__(self) -> str:
-        return f"ratio {self.processor:.2f} by the processor, {self.clock:.2f} by the clock"
+        return f"ratio {self.cpu:.2f} in CPU time, {self.wall:.2f} in wall time"
 
 
 class Bar(NamedTuple):
-    """The most that a ratio should be; for one that is still above it, also the most that is allowed so far.
+    """The target for a ratio, and a second limit for a target that is known to be missed.
 
-    A benchmark that always fails for a reason that is known would not show a new one.
+    Without the second limit, a benchmark that fails for a known reason would hide a new one.
     """
 
     most: float
     allowed: float | None = None
 
-    def holds(self, found: float) -> bool:
-        """Whether the benchmark passes."""
+    def passes(self, found: float) -> bool:
+        """Whether the benchmark passes with this ratio."""
         return found <= (self.most if self.allowed is None else self.allowed)
 
-    def beside(self, found: float) -> str:
-        """The bar in words, and whether this reaches it."""
+    def describe(self, found: float) -> str:
+        """The bar in words, and whether this ratio misses it."""
         missed = found > self.most
         until = "" if self.allowed is None else f"; fails above {self.allowed:.2f}"
-        return f"bar {self.most:.2f}{' missed' if missed else ''}{until}"
+        return f"bar {self.most:.2f}{', missed' if missed else ''}{until}"
 
 
 ENDLESS = Cost(float("inf"), float("inf"))
 
 
 def used() -> float:
-    """What children that have ended have used of the processor."""
+    """Seconds of CPU time used by child processes that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -74,9 +74,9 @@ def cost(
     expected: Collection[int] = (0,),
     given: bytes = b"",
 ) -> Cost:
-    """What one command costs."""
+    """Run one command and measure it."""
     environ = {**os.environ, **(variables or {})}
-    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has its bytecode beside it
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # as installed, with cached bytecode
     before, started = used(), perf_counter()
     done = subprocess.run(words, cwd=place, env=environ, input=given, capture_output=True, check=False)
     taken = Cost(used() - before, perf_counter() - started)
@@ -85,7 +85,7 @@ def cost(
 
 
 def interleaved(measures: Mapping[str, Callable[[int], Cost]], rounds: int = ROUNDS) -> dict[str, Cost]:
-    """The least cost of each, in rounds in which all take their turn; each is told the round's number."""
+    """The least cost of each over several rounds; each measure is called with the round's number."""
     best = dict.fromkeys(measures, ENDLESS)
     for number in range(rounds):
         for name, measure in measures.items():
@@ -96,33 +96,33 @@ def interleaved(measures: Mapping[str, Callable[[int], Cost]], rounds: int = ROU
 def each_lap(
     measures: Mapping[str, Callable[[int], Cost]], short: int, long: int, rounds: int = ROUNDS
 ) -> dict[str, Cost]:
-    """The cost of one lap of each, which is told how many to do: its least long run less its least short one.
+    """The cost of one lap of each: its fastest long run minus its fastest short run, by the extra laps.
 
-    Not the least difference: a short run that something else made slow would make a lap look cheap.
+    Not the smallest difference: a slow short run would make a lap look cheap. Called with the number of laps.
     """
     best = {(name, laps): ENDLESS for name in measures for laps in (long, short)}
     for _ in range(rounds):
         for (name, laps), so_far in best.items():
             best[name, laps] = least(so_far, measures[name](laps))
-    return {name: _less(best[name, long], best[name, short], long - short) for name in measures}
+    return {name: _per_lap(best[name, long], best[name, short], long - short) for name in measures}
 
 
-def _less(long: Cost, short: Cost, laps: int) -> Cost:
-    return Cost((long.processor - short.processor) / laps, (long.clock - short.clock) / laps)
+def _per_lap(long: Cost, short: Cost, laps: int) -> Cost:
+    return Cost((long.cpu - short.cpu) / laps, (long.wall - short.wall) / laps)
 
 
 def least(one: Cost, other: Cost) -> Cost:
-    """The lesser of each, as they need not come from the same round."""
-    return Cost(min(one.processor, other.processor), min(one.clock, other.clock))
+    """The lower CPU time and the lower wall time, even if they come from different rounds."""
+    return Cost(min(one.cpu, other.cpu), min(one.wall, other.wall))
 
 
 def ratio(ours: Cost, baseline: Cost) -> Ratio:
-    """How many times the baseline ours costs."""
-    return Ratio(ours.processor / baseline.processor, ours.clock / baseline.clock)
+    """Our cost divided by the baseline's."""
+    return Ratio(ours.cpu / baseline.cpu, ours.wall / baseline.wall)
 
 
 def repository(work: Path, files: Mapping[str, str]) -> Path:
-    """A repository with one commit of these files, in which git packs nothing in the background."""
+    """A repository with these files in one commit, where git never packs in the background."""
     work.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ def repository(work: Path, files: Mapping[str, str]) -> Path:
 
 
 def script(path: Path, body: str) -> Path:
-    """An agent of a few lines of shell."""
+    """An executable shell script, such as an agent or a gate."""
     path.write_text(f"#!/bin/sh\n{body}")
     path.chmod(0o755)
     return path

@@ -1,11 +1,11 @@
-"""How fast recorded runs are played to the detectors, on one core; and how well, where files are named.
+"""How fast recorded runs are replayed through the detectors on one core; given files, how well rules decide.
 
-`python -m bench.backtest FILE...` compares stop rules on the runs of these files, by bench/learning/peers.py.
+`python -m bench.backtest FILE...` compares stop rules on the runs in these files (bench/learning/peers.py).
 
-Each lap is 10 KB: a reply of 3 KB, and the output of a test run that failed with tracebacks. Every text
-is another one, so nothing is found in a cache. Baseline: reading the same file with `json` and hashing
-each text with SHA-256, which is what it costs to look at the data at all. Bars: 10,000 laps in under
-10 seconds, and twice the laps in at most 2.5 times the time.
+Each lap is 10 KB: a reply of 3 KB, and the output of a failed test run with tracebacks. No two texts are the
+same, so no cache helps. Baseline: reading the same file with `json` and hashing each text with SHA-256, the
+cost of looking at the data at all. Bars: 10,000 laps in under 10 seconds, and twice the laps in at most 2.5
+times the time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WORDS = [first + second for first in ("lo", "ma", "ter", "qui", "sen") for secon
 
 
 def main() -> int:
-    """Print the figures, and fail when a bar is missed; with files, how well rules do on the runs in them."""
+    """Print the figures, and fail when a bar is missed; given files, compare stop rules on them instead."""
     if sys.argv[1:]:
         from bench.learning.peers import main as compare  # noqa: PLC0415 - only with recorded runs
 
@@ -37,8 +37,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         half, whole = (_written(Path(folder), laps) for laps in (LAPS // 2, LAPS))
         short, long, baseline = _seconds(half, _played), _seconds(whole, _played), _seconds(whole, _looked_at)
-    print(f"{LAPS:,} laps of {REPLY + OUTPUT:,} characters: {long:.1f} s of one core, bar 10 s")
-    print(f"half of them: {short:.1f} s, ratio {long / short:.2f}, bar 2.50")
+    print(f"{LAPS:,} laps of {REPLY + OUTPUT:,} characters: {long:.1f} s CPU time, bar 10 s")
+    print(f"half as many laps: {short:.1f} s, ratio {long / short:.2f}, bar 2.50")
     print(f"ratio to reading and hashing the same file (baseline, {baseline:.2f} s): {long / baseline:.1f}")
     return int(long >= 10 or long > 2.5 * short)
 
@@ -64,7 +64,7 @@ def _prose(chance: random.Random, size: int) -> str:
 
 
 def _output(chance: random.Random) -> str:
-    """Tests of which some fail, each with a traceback, until there is enough of it."""
+    """The output of a test run: failures with tracebacks, at least `OUTPUT` characters."""
     parts, failed = ["=== test session starts ===\ncollected 30 items\n\n=== FAILURES ===\n"], []
     while sum(map(len, parts)) < OUTPUT:
         name = f"tests/test_{chance.choice(WORDS)}.py::test_{'_'.join(chance.choices(WORDS, k=2))}"

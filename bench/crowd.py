@@ -1,14 +1,14 @@
-"""Fifty runs at once in worktrees of one repository: whether all arrive, and whether each gets its share.
+"""Fifty runs at once in worktrees of one repository: do all of them finish, and does each get its share?
 
-Real git, real processes, one state directory. Each run's agent works for some hundredths of a second of the
-processor, counts up by one in a file of the run's own, commits it, and its gate is green when the number is
-high enough. Baseline: the same runs one after another, a few of them. Bars: every run converges, with its own
-result on its own branch, and nothing of another's; the repository is sound, without a lock left behind, its
-index, HEAD and branches as they were; all are listed; a run of the crowd takes no more of the wall clock than
-1.1 times a lonely one; and progress is fair: Jain's index of the runs' laps by second, which is 1 when all
-are equally fast and 1/50 when one has all, is at least 0.9.
+Real git, real processes, one state directory. Each run's agent uses some hundredths of a second of CPU time,
+increments a number in the run's own file and commits it; the gate is green when the number is high enough.
+Baseline: a few of the same runs, one after another. Bars: every run converges, with its own result and no
+other on its own branch; the repository is intact, without stale locks, and its index, HEAD and branches are
+unchanged; all runs are listed; a run in the crowd takes at most 1.1 times the wall time of a run alone; and
+progress is fair: Jain's index of the runs' laps per second, which is 1 when all are equally fast and 1/50
+when one run makes all the progress, is at least 0.9.
 
-Left out: agents that wait for a model, which leave the processor to the others.
+Left out: agents that wait for a model, which leave the CPU to the others.
 
 `python -m bench.crowd [RUNS]`
 """
@@ -31,7 +31,7 @@ from untilgreen.journal.codec import decode
 
 RUNS, LONELY = 50, 5
 ENOUGH = 3
-"""The number that the gates want to see, so also the laps of a run."""
+"""The number that turns the gates green, and so the laps of a run."""
 SLOWER_BAR, FAIR_BAR = 1.1, 0.9
 PATIENCE = 600.0
 
@@ -48,7 +48,7 @@ fi
 
 
 class Ran(NamedTuple):
-    """One run: the file that it counts in, how it ended, and what it said."""
+    """One run: the file that it counts in, its exit code, and its stderr."""
 
     file: str
     code: int
@@ -65,16 +65,16 @@ def main() -> int:
     slower, fair = (crowd / runs) / (lonely / LONELY), _fairness(speeds)
     print(f"one after another (baseline): {LONELY} runs in {lonely:.1f} s, {lonely / LONELY:.2f} s each")
     print(f"all at once: {runs} runs in {crowd:.1f} s, {crowd / runs:.2f} s each")
-    print(f"a run of the crowd costs {slower:.2f} times a lonely one, bar {SLOWER_BAR}")
+    print(f"a run in the crowd takes {slower:.2f} times as long as one alone, bar {SLOWER_BAR}")
     slowest, fastest = min(speeds, default=0.0), max(speeds, default=0.0)
-    print(f"laps by second: {slowest:.3f} to {fastest:.3f}, alone {sum(alone) / max(1, len(alone)):.2f}")
+    print(f"laps per second: {slowest:.3f} to {fastest:.3f}, alone {sum(alone) / max(1, len(alone)):.2f}")
     print(f"Jain's index of fairness: {fair:.3f}, bar {FAIR_BAR}")
     print(f"faults: {len(faults)}, bar 0", *faults, sep="\n  ")
     return int(bool(faults) or slower > SLOWER_BAR or fair < FAIR_BAR)
 
 
 def play(folder: Path, runs: int, at_once: int) -> tuple[float, list[float], list[str]]:
-    """Seconds for all of them, laps by second of each, and what is not as it should be."""
+    """The seconds that all runs took together, the laps per second of each, and any faults."""
     work = folder / "work"
     work.mkdir(parents=True)
     (folder / "agent").write_text(AGENT)
@@ -91,7 +91,7 @@ def play(folder: Path, runs: int, at_once: int) -> tuple[float, list[float], lis
     seconds = time.monotonic() - started
     journals = [decode(path.read_bytes())[0] for path in sorted(folder.glob("state/runs/*/journal.jsonl"))]
     faults = [f"{run.file}: exit code {run.code}: {run.said}" for run in ran if run.code]
-    faults += [] if _of_the_user(work) == before else ["index, HEAD or branches of the user moved"]
+    faults += [] if _of_the_user(work) == before else ["the user's index, HEAD or branches changed"]
     faults += [*_results(work, ran), *_damage(work), *_listed(folder, work, runs)]
     return seconds, [speed for events in journals if (speed := _speed(events))], faults
 
@@ -117,7 +117,7 @@ def _run(folder: Path, work: Path, number: int) -> Ran:
 
 
 def _speed(events: Sequence[Event]) -> float:
-    """Laps by second, from the run's first moment to its last."""
+    """Laps per second, from the run's start to its end."""
     if not isinstance(events[-1], RunFinished):
         return 0.0
     laps = {event.lap for event in events if isinstance(event, SnapshotTaken) and event.phase == "turn"}
@@ -130,7 +130,7 @@ def _fairness(speeds: Sequence[float]) -> float:
 
 
 def _results(work: Path, ran: Sequence[Ran]) -> list[str]:
-    """Every run has a branch with its own file and no other's."""
+    """Check that every run has a branch, and that it changed only the run's own file."""
     branches = _git(work, "for-each-ref", "--format=%(refname)", "refs/heads/untilgreen").split()
     changed = [sorted(_git(work, "diff", "--name-only", "HEAD", branch).split()) for branch in branches]
     wanted = sorted([run.file] for run in ran)
@@ -158,7 +158,7 @@ def _listed(folder: Path, work: Path, runs: int) -> list[str]:
 
 
 def _of_the_user(work: Path) -> tuple[bytes, bytes, str]:
-    """What a run never touches; its own branch is its result."""
+    """What a run must not touch: the user's index, HEAD, branches, stash and tags."""
     inside = work / ".git"
     refs = _git(work, "for-each-ref", "refs/heads/main", "refs/heads/master", "refs/stash", "refs/tags")
     return (inside / "index").read_bytes(), (inside / "HEAD").read_bytes(), refs

@@ -1,9 +1,9 @@
-"""Knowing tools and failures by their real output, on a directory of recorded outputs.
+"""How well tools and failures are recognized in real output, on a directory of recorded outputs.
 
-`python bench/fingerprints.py [DATA_DIR]`. The directory holds `tool_outputs/` with an `index.jsonl` of
+`python bench/fingerprints.py [DATA_DIR]`. The directory contains `tool_outputs/` with an `index.jsonl` of
 `{file, tool, kind}`, and `failure-pairs-dev.jsonl` of `{a, b, same}`. Bars: the tool is right for 90 % of the
-outputs of tools that are known here, 90 % of the failing outputs give findings, and equal fingerprints mean
-equal failures with a precision of 95 % and a recall of 90 %.
+outputs of known tools, 90 % of the failing outputs give findings, and equal fingerprints mean equal failures
+with a precision of 95 % and a recall of 90 %.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ NAMED = {
     "unittest": "unittest",
     "vitest": "vitest",
 }
-"""What the recordings call a tool, and what it is called here; any other is none of ours."""
+"""Maps the recordings' names of tools to ours; no parser of ours handles any other."""
 TOOL_BAR, FINDINGS_BAR, PRECISION_BAR, RECALL_BAR = 0.90, 0.90, 0.95, 0.90
 
 
@@ -66,12 +66,12 @@ def _outputs(place: Path) -> list[bool]:
         seen = recognize((place / row["file"]).read_text(encoding="utf-8", errors="replace"))
         tool = seen.tool if seen is not None and seen.tool != file_line.TOOL else None
         expected = NAMED.get(row["tool"])
-        (named if expected else others).append(_told(tool == expected, row["file"], f"taken for {tool}"))
+        (named if expected else others).append(_right(tool == expected, row["file"], f"taken for {tool}"))
         if row["kind"] == "fail":
-            failing.append(_told(bool(seen and seen.findings), row["file"], "no findings"))
+            failing.append(_right(bool(seen and seen.findings), row["file"], "no findings"))
     return [
-        _figure("tool right, known here", sum(named), len(named), TOOL_BAR),
-        _figure("tool right, others (null)", sum(others), len(others), 0.0),
+        _figure("known tools recognized", sum(named), len(named), TOOL_BAR),
+        _figure("unknown tools left unnamed", sum(others), len(others), 0.0),
         _figure("findings in failing outputs", sum(failing), len(failing), FINDINGS_BAR),
     ]
 
@@ -83,7 +83,7 @@ def _pairs(path: Path) -> list[bool]:
         claimed += equal
         same += pair["same"]
         hits += equal and pair["same"]
-        _told(equal == pair["same"], str(pair["id"]), "called same" if equal else "called different")
+        _right(equal == pair["same"], str(pair["id"]), "called same" if equal else "called different")
     return [
         _figure("pairs, precision", hits, claimed, PRECISION_BAR),
         _figure("pairs, recall", hits, same, RECALL_BAR),
@@ -91,7 +91,7 @@ def _pairs(path: Path) -> list[bool]:
 
 
 def _mark(text: str) -> str:
-    """As `untilgreen fingerprint` says it."""
+    """The fingerprint that `untilgreen fingerprint` prints for this text."""
     seen = recognize(text)
     if seen is None or not seen.findings:
         return fingerprint(text)
@@ -103,7 +103,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def _told(right: bool, name: str, trouble: str) -> bool:
+def _right(right: bool, name: str, trouble: str) -> bool:
+    """Print a miss, and return whether it was right."""
     if not right:
         print(f"  miss: {name}: {trouble}")
     return right

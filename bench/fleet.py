@@ -1,12 +1,12 @@
-"""What a fleet costs beside local runs, in the same run: appends, laps, takeovers, runs an hour, memory.
+"""The cost of a fleet compared with local runs: appends, laps, takeovers, runs per hour, memory.
 
-Everything is on this machine: PostgreSQL and a development Temporal from packages, on loopback, a remote that
-is a directory, workers as processes. Left out, since it can't be measured here: networks, a production
-Temporal, other machines' cores, agents that think. Baselines: the file journal for appends; `untilgreen run
---worktree`, four at a time, for laps and runs an hour; the heartbeat for takeovers; nothing at all for runs
-that wait. Bars: an append takes no more than 4 times a file's, a takeover no more than the heartbeat and 10 s
-(a task that a dead machine's open poll swallowed costs another heartbeat; it is tried again then, and said),
-and runs that wait have no process.
+Everything runs on this machine: PostgreSQL and a development Temporal from packages, on loopback, a remote
+that is a directory, workers as processes. Left out, as it can't be measured here: networks, a production
+Temporal, other machines' cores, real agents. Baselines: the file journal for appends; `untilgreen run
+--worktree`, four at a time, for laps and runs per hour; the heartbeat for takeovers; none for runs that wait.
+Bars: an append takes at most 4 times as long as to a file; a takeover takes at most the heartbeat and 10 s (a
+task that was lost in the open poll of a dead machine is retried after another heartbeat; these are counted
+and printed, but the bar ignores them); and runs that wait have no process.
 
 `python bench/fleet.py [append] [lap] [takeover] [hour] [waiting] [--waiting=1000]`, all of them by default;
 needs the extra `fleet-trial`.
@@ -91,7 +91,7 @@ class Stage:
             time.sleep(0.1)
 
     def processes(self, name: str) -> list[psutil.Process]:
-        """The worker and everything that it started, also what has a session of its own."""
+        """The worker and everything that it started, including processes in other sessions."""
         found = []
         for process in psutil.process_iter():
             try:
@@ -110,7 +110,7 @@ class Stage:
         self.workers.pop(name).wait()
 
     def drivers(self) -> list[psutil.Process]:
-        """Forks of the preloaded processes; one that ends meanwhile is none."""
+        """The drivers: forks of the preloaded processes. Processes that end meanwhile are skipped."""
         parents: dict[psutil.Process, int] = {}
         for each in [each for name in self.workers for each in self.processes(name)]:
             with suppress(psutil.Error):
@@ -123,7 +123,7 @@ class Stage:
     async def begin(
         self, fleet: Fleet, agent: str, gate: str, heartbeat: float = 10.0, **spec: Any
     ) -> PostgresRecord:
-        from untilgreen.fleet.temporal.orders import Order  # noqa: PLC0415 - of an extra
+        from untilgreen.fleet.temporal.orders import Order  # noqa: PLC0415 - needs an extra
 
         flags = {"agents": [f"cmd:{agent}"], "gates": {"done": {"run": gate}}, "detectors": [], **spec}
         request = Request(start=self.project, task="Do it.", flags=flags, search=False)
@@ -133,9 +133,9 @@ class Stage:
 
 @contextmanager
 def staged(folder: Path) -> Iterator[tuple[Stage, Any, Any]]:
-    from untilgreen.fleet.runs.records import PostgresRecords  # noqa: PLC0415 - of an extra
-    from untilgreen.fleet.servers import Postgres, Temporal, free_port  # noqa: PLC0415 - of an extra
-    from untilgreen.journal.postgres.schema import migrate  # noqa: PLC0415 - of an extra
+    from untilgreen.fleet.runs.records import PostgresRecords  # noqa: PLC0415 - needs an extra
+    from untilgreen.fleet.servers import Postgres, Temporal, free_port  # noqa: PLC0415 - needs an extra
+    from untilgreen.journal.postgres.schema import migrate  # noqa: PLC0415 - needs an extra
 
     postgres = Postgres(home=folder / "postgres", port=free_port())
     temporal = Temporal(home=folder / "temporal", port=free_port())
@@ -156,7 +156,7 @@ def staged(folder: Path) -> Iterator[tuple[Stage, Any, Any]]:
 
 
 async def appends(stage: Stage, fleet: Fleet) -> bool:
-    """Interleaved, so that both meet the same moments of a busy machine."""
+    """Measure appends to both journals in turns, so that load from other programs affects both alike."""
     events = [event for _, event in tell("ab a* -*", Ralph())]
     fleet.records.database.run(lambda line: line.execute("INSERT INTO $schema.run (id) VALUES ('bench')"))
     file = FileJournal(stage.folder / "journal.jsonl")
@@ -235,13 +235,13 @@ async def takeovers(stage: Stage, fleet: Fleet) -> bool:
             await until(lambda record=record: attached(record, 2))  # type: ignore[misc]
             events = await record.open_journal().events()
             took.append([event.at for event in events if isinstance(event, Attached)][-1] - begun)
-        swallowed = [seconds for seconds in took if seconds > heartbeat * 2]
+        lost = [seconds for seconds in took if seconds > heartbeat * 2]
         plain = [seconds for seconds in took if seconds <= heartbeat * 2]
         well = well and max(plain or [0.0]) <= heartbeat + TAKEOVER_SLACK
         say(
             f"takeover: heartbeat {heartbeat:.0f} s: {min(took):.1f} to {max(took):.1f} s after kill -9, "
-            f"median x{statistics.median(took) / heartbeat:.2f} of it ({len(swallowed)} of {len(took)} "
-            "were swallowed by a dead poll)"
+            f"median x{statistics.median(took) / heartbeat:.2f} ({len(lost)} of {len(took)} tasks were lost "
+            "in a dead worker's poll)"
         )
         stage.kill("second")
         for record in records:
@@ -280,13 +280,14 @@ async def an_hour(stage: Stage, fleet: Fleet) -> bool:
             group.start_soon(one, number)
     here = HOUR_RUNS / (time.monotonic() - begun) * 3600
     say(
-        f"an hour: {there:.0f} runs of two laps with {WORKERS} workers here, {here:.0f} local ones four at a "
-        f"time: x{there / here:.2f} ({HOUR_RUNS} runs each, agents that take no time; handing over one run "
+        f"per hour: {there:.0f} runs of two laps with {WORKERS} workers, {here:.0f} local runs four at a "
+        f"time: x{there / here:.2f} ({HOUR_RUNS} runs each, agents that take no time; starting a fleet run "
         f"takes {handed / HOUR_RUNS:.2f} s)"
     )
     driver = statistics.median(sizes) / 1e6 if sizes else 0.0
     say(
-        f"memory: {driver:.0f} MB a driver, {statistics.median(workers) / 1e6:.0f} MB a worker (PSS, medians)"
+        f"memory: {driver:.0f} MB per driver, {statistics.median(workers) / 1e6:.0f} MB per worker "
+        "(PSS, medians)"
     )
     return True
 
@@ -316,9 +317,9 @@ async def waiting(stage: Stage, fleet: Fleet, many: int, servers: Callable[[], i
     await anyio.sleep(3)
     drivers, after = len(stage.drivers()), servers()
     say(
-        f"waiting: {many} runs that wait for an answer: {drivers} processes of theirs; the servers' memory "
-        f"grew by {(after - before) / many / 1024:.0f} KB a run, to {after / 1e6:.0f} MB "
-        f"(one lap of each and its question took {took:.0f} s in all)"
+        f"waiting: {many} runs that wait for an answer have {drivers} processes; the servers' memory "
+        f"grew by {(after - before) / many / 1024:.0f} KB per run, to {after / 1e6:.0f} MB "
+        f"(one lap and the question of all runs took {took:.0f} s)"
     )
     return drivers == 0
 
@@ -335,18 +336,18 @@ async def over(records: Sequence[PostgresRecord], meanwhile: Callable[[], object
 
 async def until(happened: Callable[[], Awaitable[bool]], seconds: float = 120.0) -> None:
     with anyio.fail_after(seconds):
-        while not await happened():  # noqa: ASYNC110 - of other processes
+        while not await happened():  # noqa: ASYNC110 - other processes set no event
             await anyio.sleep(0.1)
 
 
 def main() -> int:
     """Print the figures, and fail when a bar is missed."""
     if any(find_spec(name) is None for name in NEEDED):
-        say("Left out: it needs servers. Install them: pip install 'untilgreen[fleet-trial]'")
+        say("Left out: this needs servers. Install them: pip install 'untilgreen[fleet-trial]'")
         return 0
     given = [word for word in sys.argv[1:] if not word.startswith("--")]
     many = next((int(word[10:]) for word in sys.argv[1:] if word.startswith("--waiting=")), WAITING)
-    from untilgreen.fleet.client import Fleet  # noqa: PLC0415 - of an extra
+    from untilgreen.fleet.client import Fleet  # noqa: PLC0415 - needs an extra
 
     with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -371,7 +372,7 @@ def main() -> int:
 
             well = anyio.run(everything)
     sys.stdout.flush()
-    os._exit(0 if all(well) else 1)  # Temporal's threads would abort an interpreter that finalizes
+    os._exit(0 if all(well) else 1)  # Temporal's threads would abort the interpreter's shutdown
 
 
 if __name__ == "__main__":

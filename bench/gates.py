@@ -1,11 +1,11 @@
-"""What a stage of many gates costs, against a shell that starts the same commands side by side.
+"""The cost of a stage of many gates, compared with a shell that starts the same commands in parallel.
 
-1, 50 and 200 gates of one stage, all `true` but one `false`, so that every lap runs all of them. Ours is a
-real `untilgreen run`; a lap's cost is the difference between a long and a short run, divided by the laps
-between them, so the start of the process cancels out. Baseline: a shell that starts each command as
-`sh -c COMMAND > FILE &` and waits for all.
+1, 50 and 200 gates in one stage, all `true` except for one `false`, so that every lap runs all of them. Ours
+is a real `untilgreen run`; a lap's cost is the difference between a long and a short run, divided by the
+extra laps, so that the start of the process cancels out. Baseline: a shell that starts each command as
+`sh -c COMMAND > FILE &` and waits for all of them.
 
-Left out: gates that print much (bench/outputs.py), gates with a clean room (bench/integrity.py), and what
+Left out: gates with long outputs (bench/outputs.py), gates with a clean room (bench/integrity.py), and what
 the gates themselves do: `true` is the worst case for our share, as real gates take seconds.
 
 `python -m bench.gates [COUNT…]`; ROUNDS=2 for a quick look.
@@ -22,9 +22,9 @@ from bench._measure import Bar, Cost, cost, each_lap, ratio, repository
 
 COUNTS = (1, 50, 200)
 BAR, BAR_COUNT = Bar(1.5, allowed=4.0), 200
-"""The bar holds for the largest stage; a lap with one gate is what bench/overhead.py measures."""
+"""The bar applies to the largest stage only; bench/overhead.py measures a lap with one gate."""
 SHORT, LONG = 1, 25
-"""Far apart, as two starts differ by more than a few laps cost."""
+"""Far apart, because the starts of two runs differ by more than the cost of a few laps."""
 LOOP = r"""
 for lap in $(seq 1 "$LAPS"); do
     for gate in $(seq 2 "$GATES"); do sh -c true > "$PRIVATE/output-$gate.txt" & done
@@ -35,7 +35,7 @@ done
 
 
 def main() -> int:
-    """Print the figures, and fail above what is allowed."""
+    """Print the figures, and fail above the allowed ratio."""
     failed = False
     with TemporaryDirectory() as name:
         work = repository(Path(name, "work"), {})
@@ -43,9 +43,9 @@ def main() -> int:
             run, shell = partial(_run, work, count), partial(_shell, work, count)
             least = each_lap({"ours": run, "shell": shell}, SHORT, LONG)
             found = ratio(least["ours"], least["shell"])
-            said = f"{found}, {BAR.beside(max(found))}" if count == BAR_COUNT else f"{found}"
+            said = f"{found}, {BAR.describe(max(found))}" if count == BAR_COUNT else f"{found}"
             print(f"{count} gates: {least['ours']}; shell (baseline) {least['shell']}; {said}", flush=True)
-            failed |= count == BAR_COUNT and not BAR.holds(max(found))
+            failed |= count == BAR_COUNT and not BAR.passes(max(found))
     return int(failed)
 
 

@@ -1,13 +1,13 @@
-"""What a stop costs a session: without a run, with another session's run, and with its own; and races.
+"""The cost of a stop hook: without a run, with another session's run, and with its own; and races.
 
-The installed command; bars are for the processor's time, which a busy machine moves less than the clock's.
-Without a run of the session, against `python -c pass`: with no run anywhere at most 1.5 times, with a run in
-another session at most 3 times. With its own run, against `python -c "import msgspec, anyio"`: a stop that is
-judged (turn ended, snapshot, one red gate, the next brief) and one while the run is paused, both at most 1.6
-times; of the judged stop, what its gate `false` costs by itself is taken off, and git is not. The race: a
+The installed command is measured; bars are for CPU time, which varies less than wall time on a busy machine.
+Without a run of the session, compared with `python -c pass`: with no run anywhere at most 1.5 times, with a
+run in another session at most 3 times. With its own run, compared with `python -c "import msgspec, anyio"`: a
+stop that ends a lap (snapshot, one red gate, the next brief) and one while the run is paused, both at most
+1.6 times; the cost of the gate `false` is subtracted from the former, the cost of git is not. The race: a
 hook that is registered twice, so that two processes get each stop; one brief, one lap, every time.
 
-Left out: gates that take time, a large repository (bench/overhead.py), a green lap (bench/integrity.py).
+Left out: slow gates, a large repository (bench/overhead.py), a green lap (bench/integrity.py).
 
 `python -m bench.hooks`; ROUNDS=5 RACES=5 for a quick look.
 """
@@ -42,27 +42,26 @@ GATE = ["/bin/sh", "-c", "false"]
 
 
 def main() -> int:
-    """Print the figures, and fail above what is allowed, or when a race is lost."""
+    """Print the figures, and fail above the allowed ratios, or when a race is lost."""
     with TemporaryDirectory() as name:
         least = _least(Path(name))
         lost = _races(Path(name))
     bare, libraries, gate = (least.pop(each) for each in ("bare", "libraries", "gate"))
     print(f"python -c pass (baseline): {bare}")
-    print(f"python importing msgspec and anyio (baseline with a run of its own): {libraries}")
+    print(f"python importing msgspec and anyio (baseline with its own run): {libraries}")
     failed = lost > 0
     for each, taken in least.items():
         judged = each == OWN[0]
-        aside = Cost(taken.processor - gate.processor, taken.clock - gate.clock) if judged else taken
-        found, bar = ratio(aside, libraries if each in OWN else bare), BARS[each]
-        said = f"{found}, {bar.beside(found.processor)} by the processor"
-        print(f"untilgreen hook stop, {each}: {aside}, {said}")
-        failed |= not bar.holds(found.processor)
+        own = Cost(taken.cpu - gate.cpu, taken.wall - gate.wall) if judged else taken
+        found, bar = ratio(own, libraries if each in OWN else bare), BARS[each]
+        print(f"untilgreen hook stop, {each}: {own}; {found}; CPU time {bar.describe(found.cpu)}")
+        failed |= not bar.passes(found.cpu)
     print(f"races of two hooks: {RACES}, lost: {lost}")
     return int(failed)
 
 
 def _least(folder: Path) -> dict[str, Cost]:
-    """The least cost of each, which run in turn."""
+    """The least cost of each command, measured in turns."""
     other, judged, paused = folder / "other", folder / "judged", folder / "paused"
     _start(folder / "their project", _env(other), OTHER)
     _start(folder / "judged project", _env(judged), MINE, "--gate", "false")
@@ -88,7 +87,7 @@ def _stop(place: Path, state: Path, number: int) -> Cost:
 
 
 def _start(project: Path, env: dict[str, str], session: str, *more: str) -> None:
-    """A loop in a session, in a project of its own."""
+    """Start a loop for this session, in its own project."""
     repository(project, {f"file-{number:02d}.txt": f"{number}\n" * 50 for number in range(50)})
     (project / "untilgreen.toml").write_text("detectors = []\nlimits = { time = 'unlimited' }\n")
     laps = max(RACES, ROUNDS) + 10
@@ -98,7 +97,7 @@ def _start(project: Path, env: dict[str, str], session: str, *more: str) -> None
 
 
 def _races(folder: Path) -> int:
-    """How often two hooks at once did not give exactly one brief, of the lap that is due."""
+    """How often two hooks at once did not give exactly one brief, for the lap that is due."""
     project, env, lost = folder / "project", {**os.environ, **_env(folder / "state")}, 0
     _start(project, env, MINE)
     for lap in range(2, RACES + 2):

@@ -1,9 +1,9 @@
-"""The clean room against one more run of the gates, on 10,000 files; and making a room, on 27,000.
+"""The clean room compared with one more run of the gates, on 10,000 files; and making a room, on 27,000.
 
 Ours: the integrity gate on a green lap with one changed file: making the room, running the gate, removing it.
-Baseline: the same gate in the workspace, which reads every file and takes 3 s of CPU on any machine. The room
-itself costs about 0.6 s, so that a shorter gate has a worse ratio.
-CPU of this process and of all it starts is measured, so that a busy machine changes little.
+Baseline: the same gate in the workspace, which reads every file and takes 3 s of CPU time on any machine. The
+room itself costs about 0.6 s, so the ratio is worse for a shorter gate.
+Measured is the CPU time of this process and its children, which varies little on a busy machine.
 Bars: the clean room costs at most 1.3 times the baseline; a room of 27,000 files takes at most 3 s.
 """
 
@@ -30,7 +30,7 @@ IGNORED = 2_000
 ROUNDS = 3
 MOST, MOST_SECONDS = 1.3, 3.0
 PLACE = "/dev/shm" if Path("/dev/shm").is_dir() else None
-"""In memory, so that the disk of a busy machine has no part in it."""
+"""In memory, so that a busy disk doesn't distort the figures."""
 CHECK = (
     "import pathlib, hashlib, time\n"
     "data = b''.join(path.read_bytes() for path in pathlib.Path('src').rglob('*.txt'))\n"
@@ -46,15 +46,15 @@ async def main() -> int:
     with TemporaryDirectory(dir=PLACE) as name:
         made = await _one_room(Path(name))
     ratio = room / one_more
-    print(f"{FILES:,} files, {IGNORED:,} ignored: one more gate run (baseline) {one_more:.2f} s of CPU")
-    print(f"the same gate in the clean room: {room:.2f} s of CPU")
+    print(f"{FILES:,} files, {IGNORED:,} ignored: one more gate run (baseline) {one_more:.2f} s CPU time")
+    print(f"the same gate in the clean room: {room:.2f} s CPU time")
     print(f"ratio clean room / one more gate run: {ratio:.2f}, bar {MOST:.2f}")
-    print(f"{MANY:,} files: a room is made and removed in {made:.2f} s of CPU, bar {MOST_SECONDS:.2f}")
+    print(f"{MANY:,} files: making and removing a room {made:.2f} s CPU time, bar {MOST_SECONDS:.2f}")
     return int(ratio > MOST or made > MOST_SECONDS)
 
 
 async def _clean_room(place: Path) -> tuple[float, float]:
-    """The least CPU of the gate in the workspace, and of the integrity gate."""
+    """The least CPU time of the gate in the workspace, and of the integrity gate."""
     root = _repository(place / "work", FILES)
     spec = GateSpec(name="tests", options={"run": f"'{sys.executable}' check.py"})
     workspace = GitWorkspace(root, "bench", place / "private")

@@ -1,11 +1,11 @@
-"""kill -9 of the driver at random moments of a real run; what `resume` makes of it, against the unbroken run.
+"""Kill the driver of a real run at random moments with SIGKILL, resume, compare with an undisturbed run.
 
-Real git, real processes: a script counts up by one each turn and leaves a process behind that has left its
-session, and a gate is green when the number is high enough. Each run is killed once or several times, its
-resumes included; one kill in four takes all that the driver had started as well, as the end of a container
-does. Baseline: the same run, unbroken. Bars, for each run: the same outcome, final tree and files; no turn
-begun before the gates judged what the last one left; nothing left running; every snapshot kept under its ref;
-the repository sound, its index and branches as they were; the journal readable after every kill.
+Real git, real processes: a script increments a number each turn and leaves a process behind in a session of
+its own, and a gate is green when the number is high enough. Each run is killed once or several times, also
+while it resumes; one kill in four also kills everything that the driver started, as when a container stops.
+Baseline: the same run, undisturbed. Bars, for each run: the same outcome, final tree and files; no turn
+started before the gates judged the result of the one before; no process still running; every snapshot kept
+under its ref; the repository intact, its index and branches unchanged; the journal readable after every kill.
 
 `python bench/kills.py [KILLS [SEED]]`
 """
@@ -36,14 +36,14 @@ KILLS, SEED = 100, 1
 AT_ONCE = 2
 """Runs side by side."""
 ENOUGH = 3
-"""The number that the gate wants to see."""
+"""The number that turns the gate green."""
 MARK = "KILLS_BENCH_RUN"
-"""In the environment of everything that belongs to one of these runs."""
+"""A variable in the environment of every process that belongs to one of these runs."""
 PATIENCE = 60.0
 """Seconds after which something hangs."""
 CONTAINER_ENDS = 0.25
 
-# The draft is outside the workspace: a turn that is cut short has counted, or it has not, and no more.
+# The draft is outside the workspace, so that a turn that is cut short has either counted or not.
 AGENT = """\
 #!/bin/sh
 number=$(cat counter.txt)
@@ -70,7 +70,7 @@ def main() -> int:
     with TemporaryDirectory() as folder:
         unbroken, broken = play(Path(folder), kills, seed)
         outcome = unbroken.outcome
-        print(f"unbroken run (baseline): {outcome}, tree {unbroken.tree}, {unbroken.seconds:.1f} s")
+        print(f"undisturbed run (baseline): {outcome}, tree {unbroken.tree}, {unbroken.seconds:.1f} s")
         faults = [f"{run.folder.name}: {fault}" for run in broken for fault in faults_of(run, unbroken)]
     died = Counter(event for run in broken for event in run.died_after)
     print(f"{died.total()} kills in {len(broken)} runs, seed {seed}, {time.monotonic() - started:.0f} s")
@@ -80,7 +80,7 @@ def main() -> int:
 
 
 def play(folder: Path, kills: int, seed: int) -> tuple[Played, list[Played]]:
-    """An unbroken run, and as many broken ones as it takes for so many kills."""
+    """One undisturbed run, and as many others as that number of kills takes."""
     unbroken, dice, broken = Played(folder / "unbroken"), random.Random(seed), list[Played]()
     unbroken.finish()
     while not any(run.trouble for run in (unbroken, *broken)):
@@ -100,7 +100,7 @@ def play(folder: Path, kills: int, seed: int) -> tuple[Played, list[Played]]:
 
 
 def _shares(dice: random.Random, kills: int) -> Iterator[int]:
-    """How often each run is to be killed; one that is over before that gets away with less."""
+    """How often to kill each run; one that ends earlier is killed less often."""
     while kills > 0:
         times = min(kills, dice.choice((1, 1, 2, 3, 5)))
         kills -= times
@@ -109,15 +109,15 @@ def _shares(dice: random.Random, kills: int) -> Iterator[int]:
 
 @dataclass
 class Played:
-    """One run in a repository of its own, and what became of it."""
+    """One run in its own repository, and what happened to it."""
 
     folder: Path
     seconds: float = 0.0
-    """How long the last driver took, from the moment on when the run was its own."""
+    """How long the last driver took, from the moment it had the run's lock."""
     died_after: list[str] = field(default_factory=list)
     """The last event in the journal at each kill."""
     trouble: list[str] = field(default_factory=list)
-    """What went wrong on the way."""
+    """Errors while playing it."""
 
     def __post_init__(self) -> None:
         self.work = self.folder / "work"
@@ -133,17 +133,17 @@ class Played:
 
     @property
     def journal(self) -> Path | None:
-        """The journal, as soon as there is one."""
+        """The journal; None before there is one."""
         return next(self.folder.glob("state/runs/*/journal.jsonl"), None)
 
     @property
     def outcome(self) -> str:
-        """How the run ended, `open` where it did not."""
+        """How the run ended; `open` if it has not."""
         return str(self._end.outcome) if self._end else "open"
 
     @property
     def tree(self) -> str | None:
-        """The tree that the run left, as its journal tells."""
+        """The final tree, according to the journal."""
         return self._end.final_snapshot if self._end else None
 
     @property
@@ -156,7 +156,7 @@ class Played:
         return decode(self.journal.read_bytes())[0] if self.journal else []
 
     def finish(self) -> None:
-        """Drive to the end, from wherever the run stands."""
+        """Start or resume the run and drive it to its end."""
         with self._driver() as driver:
             since = self._wait_until_it_drives(driver)
             self._see_out(driver, PATIENCE)
@@ -166,7 +166,7 @@ class Played:
                 self.trouble.append(f"no end after {PATIENCE:.0f} seconds")
 
     def suffer(self, times: int, seconds: float, dice: random.Random) -> None:
-        """Be killed this many times, at moments spread over the whole run, then continue to its end."""
+        """Kill the run this many times, at moments spread over its whole length, then drive it to its end."""
         while len(self.died_after) < times and self.outcome == "open" and not self.trouble:
             left = seconds * (1 - int((self.work / "counter.txt").read_text()) / (ENOUGH + 1))
             self._kill(dice.uniform(0.0, left), everything=dice.random() < CONTAINER_ENDS)
@@ -180,7 +180,7 @@ class Played:
                 return
             driver.kill()
             for process in self.alive() if everything else ():
-                with suppress(psutil.NoSuchProcess):  # it ends by itself
+                with suppress(psutil.NoSuchProcess):  # it ended on its own
                     process.kill()
         try:
             self.died_after.append(type(self.events()[-1]).__name__)
@@ -199,7 +199,7 @@ class Played:
         )
 
     def _wait_until_it_drives(self, driver: subprocess.Popen[bytes]) -> float:
-        """A new run exists, or an old one has this driver: what comes before is only Python that starts."""
+        """Wait until the run exists, or has this driver: before that, Python is only starting."""
         resumed, mine = self.journal is not None, f'"pid":{driver.pid},'
         while driver.poll() is None:
             if self.journal and (not resumed or mine in self.journal.with_name("lock").read_text()):
@@ -208,7 +208,7 @@ class Played:
         return time.monotonic()
 
     def _see_out(self, driver: subprocess.Popen[bytes], seconds: float) -> None:
-        """Give it so much time to end, which it should do with exit code 0."""
+        """Wait this long for it to end; an exit code other than 0 is an error."""
         try:
             said = driver.communicate(timeout=seconds)[1].decode().strip()
         except subprocess.TimeoutExpired:
@@ -217,41 +217,41 @@ class Played:
             self.trouble.append(f"exit code {driver.returncode}: {said}")
 
     def alive(self) -> list[psutil.Process]:
-        """Every process of this run, however far it ran."""
+        """Every process of this run, including those that left the driver's session."""
         return [process for process in psutil.process_iter() if _mark_of(process) == str(self.folder)]
 
     def git(self, *arguments: str) -> str:
-        """What git says in this repository."""
+        """The output of a git command in this repository."""
         done = subprocess.run(["git", *arguments], cwd=self.work, capture_output=True, check=True, text=True)
         return done.stdout
 
     def of_the_user(self) -> tuple[bytes, bytes, str]:
-        """What a run never touches: index, HEAD, branches and stash."""
+        """What a run must not touch: the user's index, HEAD, branches and stash."""
         inside = self.work / ".git"
         refs = self.git("for-each-ref", "refs/heads", "refs/stash")
         return (inside / "index").read_bytes(), (inside / "HEAD").read_bytes(), refs
 
     def files(self) -> dict[str, str]:
-        """What is in the workspace."""
+        """The files in the workspace, with their text."""
         found = {path.relative_to(self.work): path for path in self.work.rglob("*") if path.is_file()}
         return {str(name): path.read_text() for name, path in found.items() if name.parts[0] != ".git"}
 
 
 def faults_of(run: Played, unbroken: Played) -> list[str]:
-    """All that is not as it should be."""
+    """Everything that differs from the undisturbed run or is otherwise wrong."""
     same: list[tuple[str, object, object]] = [
         ("outcome", run.outcome, unbroken.outcome),
         ("final tree", run.tree, unbroken.tree),
         ("files", run.files(), unbroken.files()),
         ("index, HEAD and branches", run.of_the_user(), run.belongings),
-        ("living processes", [process.pid for process in run.alive()], []),
+        ("running processes", [process.pid for process in run.alive()], []),
     ]
     unlike = [f"{what}: {mine!r} instead of {wanted!r}" for what, mine, wanted in same if mine != wanted]
     return [*run.trouble, *unlike, *blind_turns(run), *lost_trees(run), *damage(run)]
 
 
 def blind_turns(run: Played) -> list[str]:
-    """Turns that were done twice, or begun before the gates judged what the last one left."""
+    """Turns that were done twice, or started before the gates judged the result of the one before."""
     log = [line.split() for line in (run.folder / "log").read_text().splitlines()]
     begun = [int(number) for word, number in log if word == "begin"]
     reached = Counter(int(number) for word, number in log if word == "done")
@@ -259,22 +259,22 @@ def blind_turns(run: Played) -> list[str]:
     offers = [place for place, event in enumerate(events) if isinstance(event, BriefOffered)]
     return [
         *(
-            f"turn {number} began before the gates judged what the last one left"
+            f"turn {number} started before the gates judged the result of the one before"
             for number, (one, other) in enumerate(pairwise(offers), 2)
             if not any(isinstance(event, GateChecked) for event in events[one:other])
         ),
         *(f"{number} was reached {times} times" for number, times in reached.items() if times > 1),
         *(
-            f"a turn began at {later} after one at {number}"
+            f"a turn started at {later} after one at {number}"
             for number, later in pairwise(begun)
             if later < number
         ),
-        *([f"{len(begun)} turns began, {len(offers)} are known"] if len(begun) > len(offers) else []),
+        *([f"{len(begun)} turns started, {len(offers)} recorded"] if len(begun) > len(offers) else []),
     ]
 
 
 def lost_trees(run: Played) -> list[str]:
-    """Snapshots in the journal that no ref keeps, and laps that have no ref of their number."""
+    """Snapshots in the journal that no ref keeps, and laps without a ref for their number."""
     prefix = f"refs/untilgreen/{run.journal.parent.name if run.journal else ''}/"
     listed = run.git("for-each-ref", "--format=%(refname) %(objectname)", prefix)
     refs = {name: tree for name, tree in map(str.split, listed.splitlines())}
@@ -287,7 +287,7 @@ def lost_trees(run: Played) -> list[str]:
 
 
 def damage(run: Played) -> list[str]:
-    """What git finds wrong with the repository."""
+    """Errors that `git fsck` reports."""
     command = ["git", "fsck", "--full", "--strict", "--no-dangling", "--no-progress"]
     checked = subprocess.run(command, cwd=run.work, capture_output=True, text=True, check=False)
     said = (checked.stdout + checked.stderr).strip()

@@ -1,8 +1,8 @@
-"""What one more lap costs as a run grows, and how long a long journal takes to fold.
+"""The cost of one more lap as a run grows, and how long it takes to fold a long journal.
 
-A lap here is all that the core does in it: fold its events, run every detector, ask the strategy.
-Baseline: the same lap at lap 10 of the same run. Bars: at lap 1,000 at most twice that; 10,000 laps fold
-in under 2 seconds.
+A lap here is what the core does in it: fold its events, run every detector, ask the strategy.
+Baseline: lap 10 of the same run. Bars: lap 1,000 takes at most twice as long; 10,000 laps fold in under
+2 seconds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def one_lap(events: list[Event], play: Play, lap: int) -> float:
-    """The median of many measurements of the same lap, so that one slow moment does not count."""
+    """The median of many measurements of the same lap, so that outliers don't count."""
     ends = [place for place, event in enumerate(events) if isinstance(event, Decided)]
     before = fold(islice(events, ends[lap - 1] + 1))
     assert before is not None

@@ -1,12 +1,12 @@
-"""A repository of 27,000 files: starting in a worktree, and verifying a run, against git and the gates alone.
+"""A repository of 27,000 files: starting in a worktree, and verifying a run, compared with git and the gates.
 
 Ours: the start of a run in a worktree up to its first snapshot (checkout, private index, lap 0's tree), in
-one process; and `untilgreen verify` of a converged run with one changed file, Python's start included.
-Baselines: `git worktree add` of the same commit; and the gate of that run by itself, which reads every file
-and takes some seconds of CPU. Verifying costs about two beside the gates, so that a shorter gate has a worse
-ratio; the seconds are printed. Left out: waiting for a disk, as everything lies in memory.
-CPU of this process and of all it starts is measured, so that a busy machine changes little; least of three.
-Bars: a worktree start at most 1.5 times `git worktree add`; verify at most 2 times its gates.
+one process; and `untilgreen verify` of a converged run with one changed file, including Python's start.
+Baselines: `git worktree add` of the same commit; and the gate of that run alone, which reads every file and
+takes some seconds of CPU time. Verifying takes about two seconds in addition to the gate, so the ratio is
+worse for a shorter gate; the seconds are printed. Left out: the disk, as everything is in memory.
+Measured is the CPU time of this process and its children, which varies little on a busy machine; best of 3.
+Bars: a worktree start at most 1.5 times `git worktree add`; verify at most 2 times its gate.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ async def main() -> int:
         root = _repository(Path(name) / "work")
         added, started = await _worktrees(root, Path(name))
         start = started / added
-        print(f"{FILES:,} files: git worktree add (baseline) {added:.2f} s of CPU")
-        print(f"a run's start in a worktree, with its first snapshot: {started:.2f} s of CPU")
+        print(f"{FILES:,} files: git worktree add (baseline) {added:.2f} s CPU time")
+        print(f"starting a run in a worktree, with its first snapshot: {started:.2f} s CPU time")
         print(f"ratio start / git worktree add: {start:.2f}, bar {MOST_START:.2f}", flush=True)
         alone, verified = _verified(root, Path(name))
     verify = verified / alone
-    print(f"{FILES:,} files: the gate alone (baseline) {alone:.2f} s of CPU")
-    print(f"untilgreen verify: {verified:.2f} s of CPU, {verified - alone:.2f} s beside the gate")
+    print(f"{FILES:,} files: the gate alone (baseline) {alone:.2f} s CPU time")
+    print(f"untilgreen verify: {verified:.2f} s CPU time, {verified - alone:.2f} s without the gate")
     print(f"ratio verify / gate: {verify:.2f}, bar {MOST_VERIFY:.2f}")
     return int(start > MOST_START or verify > MOST_VERIFY)
 
 
 async def _worktrees(root: Path, place: Path) -> tuple[float, float]:
-    """The least CPU of git's own command, and of a run's start."""
+    """The least CPU time of `git worktree add`, and of a run's start."""
     commit = _git(root, "rev-parse", "HEAD").strip()
     theirs, ours = [], []
     for number in range(ROUNDS):
@@ -75,7 +75,7 @@ async def _worktrees(root: Path, place: Path) -> tuple[float, float]:
 
 
 def _verified(root: Path, place: Path) -> tuple[float, float]:
-    """The least CPU of the gate by itself, and of verifying a run that it ended."""
+    """The least CPU time of the gate alone, and of verifying a run that converged with it."""
     gate, state = f"'{sys.executable}' check.py", place / "state"
     untilgreen = [sys.executable, "-m", "untilgreen"]
     agent = place / "agent.sh"

@@ -1,8 +1,8 @@
-"""How long `untilgreen mcp` takes to answer its first `initialize`, against a hello-world of the same SDK.
+"""How long `untilgreen mcp` takes to answer its first `initialize`, compared with the SDK's hello-world.
 
-Both as processes on stdio, in turn, the least of several; from the start of the process to the answer. The
-baseline is the least server that the SDK's own documentation shows: one tool that adds two numbers. Bar: 2.
-Left out: what a client needs to start a process, and the second request, with which the engine is loaded.
+Both run as processes on stdio, in turns; the fastest of several counts, from the start of the process to the
+answer. Baseline: the smallest server in the SDK's documentation, one tool that adds two numbers. Bar: 2.
+Left out: the client's own cost of starting a process, and the second request, which loads the engine.
 """
 
 from __future__ import annotations

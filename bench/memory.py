@@ -1,10 +1,10 @@
-"""How the driver's memory grows with its laps, against what it has after the first ones.
+"""How much the driver's memory grows with its laps.
 
-Twice: 1,000 laps of scripted parts with the real runner and a real journal; and 200 laps of a real
+Measured twice: 1,000 laps of scripted parts with the real runner and a real journal; and 200 laps of a real
 `untilgreen run` with an agent that writes a file and prints 100 lines in every turn, watched from outside.
 Baseline: the resident memory of the same process after lap 20, when all code is loaded. Bar: less than 20 MB
-more at lap 1,000; the shorter run's growth counts as much for each lap. Left out: findings
-(bench/findings.py) and long outputs (bench/outputs.py).
+more at lap 1,000; the shorter run is extrapolated. Left out: findings (bench/findings.py) and long outputs
+(bench/outputs.py).
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def main() -> int:
     """Print the figures, and fail when the bar is missed."""
     with TemporaryDirectory() as name:
         growths = [
-            _told("scripted parts", anyio.run(scripted, Path(name) / "journal.jsonl"), LAPS),
-            _told("a real run", real(Path(name)), REAL_LAPS),
+            _report("scripted parts", anyio.run(scripted, Path(name) / "journal.jsonl"), LAPS),
+            _report("a real run", real(Path(name)), REAL_LAPS),
         ]
     return int(max(growths) >= MOST)
 
 
-def _told(what: str, resident: dict[int, int], laps: int) -> float:
+def _report(what: str, resident: dict[int, int], laps: int) -> float:
     first, last = resident[WARM], resident[laps]
     growth = (last - first) * LAPS / laps
     print(f"{what}: {first / MEGABYTE:.1f} MB at lap {WARM} (baseline)")
@@ -72,10 +72,10 @@ async def scripted(path: Path) -> dict[int, int]:
 
 
 def real(folder: Path) -> dict[int, int]:
-    """The resident bytes of a driver after each lap, as seen when it says that the lap is over."""
+    """The resident bytes of a driver after each lap, read when it reports the end of the lap."""
     work = repository(folder / "work", {"file.txt": "1\n"})
     agent = script(folder / "agent.sh", "date +%N > file.txt\nseq 100\n")
-    laps = REAL_LAPS + WARM  # the driver still lives when the lap that counts is over
+    laps = REAL_LAPS + WARM  # so that the driver is still running after the last lap that counts
     settings = (f"strategy={{use='fixed', iterations={laps}}}", f"limits.iterations={laps}")
     command = [
         *(

@@ -1,11 +1,11 @@
-"""What a gate that prints 100 MB costs, against `wc` on the same output.
+"""The cost of a gate that prints 100 MB, compared with `wc` on the same output.
 
-Ours is a run of one lap whose gate prints 100 MB in lines of about 100 bytes and ends with exit code 1: all
-of it is kept in a file with secrets cut out, and both ends of it are looked at for findings.
-Baseline: the same command piped into `wc`. Both less their own cost with a gate that prints one line, so that
-the start of a process and the command's own work cancel out as far as they are the same.
+Ours is a run of one lap whose gate prints 100 MB in lines of about 100 bytes and ends with exit code 1: the
+whole output is kept in a file with secrets cut out, and both of its ends are searched for findings.
+Baseline: the same command piped into `wc`. The cost with a gate that prints one line is subtracted from both,
+so that the start of a process and the command's own work cancel out as far as they are the same.
 
-Left out: output without line ends, and secrets in it; tests/process/test_capture.py has both.
+Left out: output without line ends, and secrets in it; tests/process/test_capture.py covers both.
 
 `python -m bench.outputs [MEGABYTES]`; ROUNDS=2 for a quick look.
 """
@@ -24,7 +24,7 @@ BAR = Bar(2.0, allowed=2.4)
 
 
 def main() -> int:
-    """Print the figures, and fail above what is allowed."""
+    """Print the figures, and fail above the allowed ratio."""
     megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else MEGABYTES
     with TemporaryDirectory() as name:
         work = repository(Path(name, "work"), {})
@@ -34,18 +34,18 @@ def main() -> int:
         )
         least = interleaved(
             {
-                "ours": lambda _: _less(_ours(work, much), _ours(work, little)),
-                "wc": lambda _: _less(_counted(work, much), _counted(work, little)),
+                "ours": lambda _: _minus(_ours(work, much), _ours(work, little)),
+                "wc": lambda _: _minus(_counted(work, much), _counted(work, little)),
             }
         )
     found = ratio(least["ours"], least["wc"])
     ours, theirs = least["ours"], least["wc"]
-    print(f"{megabytes} MB of output: {ours}; wc (baseline) {theirs}; {found}, {BAR.beside(max(found))}")
-    return int(not BAR.holds(max(found)))
+    print(f"{megabytes} MB of output: {ours}; wc (baseline) {theirs}; {found}, {BAR.describe(max(found))}")
+    return int(not BAR.passes(max(found)))
 
 
 def _printing(path: Path, size: int) -> Path:
-    """A command that prints at least so many bytes, and fails."""
+    """A command that prints at least this many bytes, and fails."""
     text, number = path.with_suffix(".txt"), 0
     with text.open("w") as file:
         while file.tell() < size:
@@ -68,8 +68,8 @@ def _counted(work: Path, command: Path) -> Cost:
     return cost(["/bin/sh", "-c", f"{command} | wc"], work)
 
 
-def _less(one: Cost, other: Cost) -> Cost:
-    return Cost(one.processor - other.processor, one.clock - other.clock)
+def _minus(one: Cost, other: Cost) -> Cost:
+    return Cost(one.cpu - other.cpu, one.wall - other.wall)
 
 
 if __name__ == "__main__":

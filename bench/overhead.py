@@ -1,15 +1,15 @@
-"""What a lap costs beyond the agent and the gates, against a bare shell loop that does the same by hand.
+"""The cost of a lap beyond the agent and the gates, compared with a bare shell loop that does the same.
 
 The agent changes no file, one or ten files in every lap, in a repository of 50 files, and one file in one of
 100,000. One gate stays red. Ours is a real `untilgreen run`. The baseline is a shell loop with the same agent
-and gate, `git add -A; write-tree; commit-tree; update-ref` on a private index, one fsynced line a lap; for
-100,000 files it is `git add -A` and `write-tree` alone.
+and gate, `git add -A; write-tree; commit-tree; update-ref` on a private index, and one fsynced line per lap;
+for 100,000 files it is only `git add -A` and `write-tree`.
 
-A lap's cost is the difference between a long and a short run, divided by the laps between them, so the start
-of the process and the first snapshot cancel out. With 100,000 files the clean room is switched off: a start
-writes all of them into it, which takes so long that its noise would hide a lap. Left out: large outputs
-(bench/outputs.py), several gates (bench/gates.py), a green lap with its clean room (bench/integrity.py), an
-agent that takes time: while it works, nothing of ours runs.
+A lap's cost is the difference between a long and a short run, divided by the extra laps, so that the start of
+the process and the first snapshot cancel out. With 100,000 files the clean room is switched off: at the start
+all of them are written into it, which takes so long that its noise would hide a lap. Left out: large outputs
+(bench/outputs.py), several gates (bench/gates.py), a green lap with its clean room (bench/integrity.py), a
+slow agent: while it works, nothing of ours runs.
 
 `python -m bench.overhead [CASE…]` with the numbers of the cases, from 1; ROUNDS=2 for a quick look.
 """
@@ -40,7 +40,7 @@ for lap in $(seq 1 "$LAPS"); do
 done
 """
 MANY = 1000
-"""From so many files on the baseline is git alone, and three rounds have to do."""
+"""From this many files on, the baseline is git alone, and there are at most three rounds."""
 
 
 class Case(NamedTuple):
@@ -51,7 +51,7 @@ class Case(NamedTuple):
     short: int
     long: int
     most: float
-    """The bar, for the processor's time and for the clock's."""
+    """The bar for CPU time and for wall time."""
 
 
 CASES = (
@@ -80,7 +80,7 @@ def _measured(case: Case, folder: Path) -> bool:
     least = each_lap({"ours": run, "loop": loop}, case.short, case.long, rounds)
     found = ratio(least["ours"], least["loop"])
     print(
-        f"{case.files:,} files, {case.changed} changed a lap: {least['ours']}; shell loop (baseline) "
+        f"{case.files:,} files, {case.changed} changed per lap: {least['ours']}; shell loop (baseline) "
         f"{least['loop']}; {found}, bar {case.most:.2f}",
         flush=True,
     )

@@ -1,12 +1,12 @@
-"""Record what an agent does when nobody stops it, so that stop rules can be measured on it.
+"""Record what an agent does when nothing stops it, so that stop rules can be measured on the recording.
 
     python bench/record.py TASKS --agent claude:opus --out runs.jsonl [--laps 20] [--source NAME]
 
-TASKS has one JSON object a line: `id`, `task`, `gate` (a command) and `folder` (copied for each run). No
-detector and no strategy ends a run: only green, or the number of laps. Each run becomes one line in the
-format of `untilgreen backtest --trajectories`, with its `agent`. What is left out: the tool calls within a
-turn, and outputs beyond what a journal keeps of them. Without arguments it records a scripted agent on a
-small task, and fails if what it wrote can't be played back. Baseline of that: the laps in the journal.
+TASKS has one JSON object per line: `id`, `task`, `gate` (a command) and `folder` (copied for each run). No
+detector and no strategy ends a run: only green gates, or the number of laps. Each run becomes one line in the
+format of `untilgreen backtest --trajectories`, with its `agent`. Left out: the tool calls within a turn, and
+the parts of outputs that a journal doesn't keep. Without arguments it records a scripted agent on a small
+task, and fails if the recording can't be played back with the laps of the journal.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ exit 0
 def main(arguments: Sequence[str]) -> int:
     """Record every task, one after another."""
     if not arguments:
-        return _try_it()
+        return _self_test()
     flags = ArgumentParser(description=(__doc__ or "").splitlines()[0])
     flags.add_argument("tasks", type=Path)
     flags.add_argument("--agent", required=True)
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def recorded(task: dict[str, Any], agent: str, laps: int, source: str) -> dict[str, Any]:
-    """One run of one task as a line."""
+    """Run one task, and return the run as a line."""
     with tempfile.TemporaryDirectory() as folder:
         place, state = Path(folder) / "work", Path(folder) / "state"
         shutil.copytree(task["folder"], place)
@@ -74,7 +74,7 @@ def recorded(task: dict[str, Any], agent: str, laps: int, source: str) -> dict[s
 
 
 def as_line(run: RunState, name: str, agent: str, source: str) -> dict[str, Any]:
-    """What the laps of a run were, as steps."""
+    """The run as a line, with its laps as steps."""
     return {
         "source": source,
         "id": name,
@@ -96,7 +96,7 @@ def _printed(lap: Lap) -> str:
     return "\n".join(verdict.excerpt for verdict in lap.verdicts.values() if verdict.excerpt)
 
 
-def _try_it() -> int:
+def _self_test() -> int:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "task"
         place.mkdir()

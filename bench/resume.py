@@ -1,8 +1,8 @@
-"""How long `untilgreen resume` takes to its first step with 10,000 laps behind it.
+"""How long `untilgreen resume` takes to reach its first step in a run of 10,000 laps.
 
 A real process in a real repository, from its start until it has read, checked and folded the journal and
-takes the first step; beside that, until its agent has begun. Baselines: the same run with one lap behind it,
-and reading and folding the journal alone. Bar: the first step in under 2 seconds.
+takes the first step; also until its agent starts. Baselines: the same run after one lap, and reading and
+folding the journal alone. Bar: the first step in under 2 seconds.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ def main() -> int:
     with TemporaryDirectory() as name:
         folder = Path(name)
         _repository(folder)
-        short, long = (_left(folder, laps) for laps in (1, LAPS))
+        short, long = (_interrupted(folder, laps) for laps in (1, LAPS))
         size = long.journal.stat().st_size
         alone = min(_folded(long) for _ in range(ROUNDS))
         brief = [_resumed(short, folder) for _ in range(ROUNDS)]
         whole = [_resumed(long, folder) for _ in range(ROUNDS)]
     first, agent = min(step for step, _ in whole), min(begun for _, begun in whole)
     base, base_agent = min(step for step, _ in brief), min(begun for _, begun in brief)
-    print(f"{LAPS:,} laps are a journal of {size / 1e6:.1f} MB")
+    print(f"the journal of {LAPS:,} laps has {size / 1e6:.1f} MB")
     print(f"reading, checking and folding it alone (baseline): {alone:.2f} s")
-    print(f"resume with one lap behind it (baseline): first step {base:.2f} s, agent {base_agent:.2f} s")
-    print(f"resume with {LAPS:,}: first step {first:.2f} s, agent {agent:.2f} s, bar {BAR_SECONDS:.2f} s")
+    print(f"resume after one lap (baseline): first step {base:.2f} s, agent {base_agent:.2f} s")
+    print(f"resume after {LAPS:,}: first step {first:.2f} s, agent {agent:.2f} s, bar {BAR_SECONDS:.2f} s")
     print(
-        f"ratio to the fold alone: {first / alone:.2f}; beyond it and the start: {first - base - alone:.2f} s"
+        f"ratio to the fold alone: {first / alone:.2f}; beyond fold and start: {first - base - alone:.2f} s"
     )
     return int(first > BAR_SECONDS)
 
@@ -70,8 +70,8 @@ def _repository(folder: Path) -> None:
         subprocess.run([*git, *words], check=True)
 
 
-def _left(folder: Path, laps: int) -> FolderRecord:
-    """A run that was left between two laps, with the laps of a story behind it."""
+def _interrupted(folder: Path, laps: int) -> FolderRecord:
+    """A run that was interrupted between two laps, after this many laps of a story."""
     place, store = folder / "project", Store(folder / "state")
     flags = {
         "agents": [f"cmd:{place / 'fix.sh'}"],
@@ -93,7 +93,7 @@ def _left(folder: Path, laps: int) -> FolderRecord:
 
 
 def _laps(laps: int, agent: str) -> Iterator[Event]:
-    """Everything between the start and the decision after the last lap."""
+    """The events from the start of the run, without it, to the decision after the last lap."""
     letters = "abcdefghij"
     words = " ".join(first + second for first in letters for second in letters if first != second)
     limits = Limits(iterations=laps + 1, time="unlimited")
@@ -108,7 +108,7 @@ def _laps(laps: int, agent: str) -> Iterator[Event]:
 
 
 def _folded(run: FolderRecord) -> float:
-    """In a process of its own, since this one may remember; without the time of its start."""
+    """The seconds to fold the journal in a new process, which has no cache; without the process's start."""
     code = (
         "import sys, time; from pathlib import Path; "
         "from untilgreen.engine.store.folder_record import FolderRecord; "
@@ -120,15 +120,15 @@ def _folded(run: FolderRecord) -> float:
 
 
 def _resumed(run: FolderRecord, folder: Path) -> tuple[float, float]:
-    """Seconds until it takes its first step, and until its agent has begun; then it is left again."""
+    """Resume the run and interrupt it again; the seconds to its first step, and to its agent's start."""
     mark, before = folder / "begun", run.journal.read_bytes()
     mark.unlink(missing_ok=True)
     command = [COMMAND, "resume", run.id, "--state-dir", str(folder / "state"), "--quiet", "--no-input"]
     started, wall = perf_counter(), time.time()
     process = subprocess.Popen(command, cwd=folder / "project", stdout=subprocess.DEVNULL)
     while not mark.exists():
-        assert process.poll() is None, "resume ended before its agent began"
-        assert perf_counter() - started < PATIENCE_SECONDS, "its agent never began"
+        assert process.poll() is None, "resume ended before its agent started"
+        assert perf_counter() - started < PATIENCE_SECONDS, "its agent never started"
         time.sleep(0.005)
     agent = perf_counter() - started
     process.send_signal(signal.SIGINT)

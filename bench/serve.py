@@ -1,10 +1,10 @@
-"""What `untilgreen serve` costs: 500 runs, 10,000 laps, 100 MB of activity, 200 followers, an idle server.
+"""The cost of `untilgreen serve`: 500 runs, 10,000 laps, 100 MB of activity, 200 followers, an idle server.
 
-The installed command on a free port, asked over HTTP. Bars: ready in under 1.5 times the time of a server of
-the same libraries that says hello; under 200 MB; under 10 % of a core while nothing happens and 200 followers
-are connected; the list of 500 runs, the course of 10,000 laps and the end of 100 MB of activity in under a
-second each; a new server's first list, with opening the runs, in under 1.5 s of CPU. Left out:
-what the browser needs.
+The installed command on a free port, over HTTP. Bars: ready in under 1.5 times the time of a hello-world
+server with the same libraries; under 200 MB; under 10 % of a core while nothing happens and 200 followers are
+connected; the list of 500 runs, the progress of 10,000 laps and the end of 100 MB of activity in under a
+second each; a new server's first list, including opening the runs, in under 1.5 s of CPU time. Left out: the
+browser.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from untilgreen.testing.world import World
 
 RUNS, LAPS, FOLLOWERS = 500, 10_000, 200
 ACTIVITY = 100_000_000
-"""Bytes, in two laps: a lap keeps 64 MB at most."""
+"""Bytes, over two laps: a lap keeps at most 64 MB."""
 IDLE_SECONDS = 10.0
 ROUNDS = 5
 READY_BAR, MEGABYTES_BAR, IDLE_BAR, ANSWER_BAR, OPENED_BAR = 1.5, 200.0, 0.10, 1.0, 1.5
@@ -67,13 +67,13 @@ class Served:
         self.told = psutil.Process(self.process.pid)
 
     def connect(self, path: str) -> http.client.HTTPResponse:
-        """An answer that is not read yet."""
+        """Send a request, and return the response before its body is read."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.request("GET", f"/api/v1{path}", headers=self.headers)
         return connection.getresponse()
 
     def get(self, path: str) -> float:
-        """How long a whole answer takes."""
+        """The seconds that a complete response takes."""
         begun = perf_counter()
         while True:
             try:
@@ -86,17 +86,17 @@ class Served:
             return perf_counter() - begun
 
     def spent(self) -> float:
-        """Seconds of CPU so far."""
+        """Seconds of CPU time that the server has used so far."""
         return float(sum(self.told.cpu_times()[:2]))
 
     def cost(self, path: str) -> float:
-        """Seconds of CPU for an answer that is worked out only once; others may keep the cores busy."""
+        """The CPU time of a response that is computed only once, since its wall time varies too much."""
         before = self.spent()
         self.get(path)
         return self.spent() - before
 
     def end(self) -> None:
-        """As Ctrl-C does."""
+        """Stop the server like Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
         self.process.wait(timeout=30)
 
@@ -112,11 +112,11 @@ def main() -> int:
         _show(Path(folder) / "runs" / "0000888xx", ACTIVITY)
         words = [*COMMAND, folder]
         first_ever = Served(words)
-        cold = first_ever.cost("/runs?limit=200")  # no server has looked at any of these journals before
+        cold = first_ever.cost("/runs?limit=200")  # nothing has read these journals before
         first_ever.get("/inbox")
-        first_ever.get("/runs?limit=1")  # by now all of them are learned and remembered
+        first_ever.get("/runs?limit=1")  # by now all of them are read and cached
         first_ever.end()
-        # By turns, since a machine that others use is quicker at one moment than at another.
+        # In turns, because the speed of a shared machine varies.
         pairs = [(_ready([sys.executable, "-c", HELLO]), _ready(words)) for _ in range(ROUNDS)]
         hello, ready = min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
         server = Served(words)
@@ -134,20 +134,20 @@ def main() -> int:
         for each in followers:
             each.close()
         server.end()
-    print(f"ready in {ready:.2f} s; a hello of the same libraries {hello:.2f} s: {ready / hello:.2f} times")
+    print(f"ready in {ready:.2f} s; a hello-world server (baseline) {hello:.2f} s: ratio {ready / hello:.2f}")
     print(
-        f"200 of {RUNS} runs listed in {listed:.3f} s, in {opened:.2f} s of CPU by a new server, "
-        f"and in {cold:.2f} s of CPU by the first server ever"
+        f"200 of {RUNS} runs listed in {listed:.3f} s; a new server's first list {opened:.2f} s CPU time, "
+        f"without a cache {cold:.2f} s CPU time"
     )
-    print(f"{LAPS:,} laps: read in {first:.2f} s of CPU, answered again in {course:.3f} s")
+    print(f"progress of {LAPS:,} laps: first {first:.2f} s CPU time, again {course:.3f} s")
     print(f"{ACTIVITY / 1e6:.0f} MB of activity: its end in {shown:.3f} s")
-    print(f"{FOLLOWERS} followers and nothing happens: {idle:.1%} of a core, {megabytes:.0f} MB")
+    print(f"idle with {FOLLOWERS} followers: {idle:.1%} of a core, {megabytes:.0f} MB")
     bars = (ready / hello < READY_BAR, megabytes < MEGABYTES_BAR, idle < IDLE_BAR, opened < OPENED_BAR)
     return 0 if all(bars) and max(listed, course, shown) < ANSWER_BAR else 1
 
 
 def _show(run: Path, size: int) -> None:
-    """What an agent that shows a lot has left."""
+    """Write the activity of an agent with a lot of live output."""
     line = msgspec.json.encode(
         ShownActivity(at=1.0, lap=1, attempt=1, activity=Activity(kind="text", text="x" * 900))
     )

@@ -1,9 +1,9 @@
-"""A snapshot of a repository with 100,000 files, ten of them changed, against `git add -A`.
+"""A snapshot of a repository with 100,000 files, ten of them changed, compared with `git add -A`.
 
 Ours: `snapshot` of the git workspace, with the tree written and kept under its ref.
-Baseline: `git add -A` with a private index of its own that is as warm; it writes no tree and no ref.
-Both see the same ten changes, and take turns in going first, so that neither finds the warmer cache.
-Bar: the least of six rounds is at most 1.3 times the baseline's least.
+Baseline: `git add -A` with its own, equally warm private index; it writes no tree and no ref.
+Both see the same ten changes, and take turns in going first, so that neither has a warmer cache.
+Bar: the fastest of six rounds takes at most 1.3 times as long as the baseline's fastest.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ async def main() -> int:
 
 
 async def ours(workspace: GitWorkspace, number: int) -> float:
-    """The seconds of one snapshot."""
+    """The seconds that one snapshot takes."""
     started = perf_counter()
     await workspace.snapshot(str(number))
     return perf_counter() - started
 
 
 def add(work: Path, index: Path) -> float:
-    """The seconds of `git add -A`."""
+    """The seconds that `git add -A` takes."""
     started = perf_counter()
     subprocess.run(
         ["git", "add", "-A"], cwd=work, env={**os.environ, "GIT_INDEX_FILE": str(index)}, check=True
@@ -82,7 +82,7 @@ def _repository(work: Path) -> Path:
 
 
 def _change(work: Path, number: int) -> None:
-    """Seven files get other content, two are new, one goes."""
+    """Change seven files, add two, remove one."""
     for change in range(CHANGES - 3):
         (work / f"{change:02d}" / f"{change:04d}" / f"{number:03d}.txt").write_text(f"changed {number}\n")
     for change in (7, 8):

@@ -1,18 +1,18 @@
-"""How long each verb that people type takes to start and answer, against bare Python with the same libraries.
+"""How long each verb takes to start and answer, compared with Python importing the same libraries.
 
 Baseline: `python -c "import msgspec, anyio, cyclopts"`, the libraries that the command line can't do without
-(for a hook msgspec and anyio, as it has its own parser: bench/hooks.py). Measured: the processor's time of
-the command and of everything it starts, git included, and the clock's. `import anyio` loads no event loop,
-which all verbs but `list` and `show` need; what Python takes to start one is printed beside the baseline.
+(a hook has its own parser and needs only msgspec and anyio: bench/hooks.py). Measured: the CPU time of the
+command and everything it starts, including git, and the wall time. `import anyio` loads no event loop, which
+`run` and some other verbs need; the time that Python takes to start one is printed after the baseline.
 
-`run` is measured until its agent starts, so with lap 0: the gates on the untouched tree, and once more in a
-clean room. The agent's first act is to kill the driver. `steer` notes something for a run that waits, `show`,
-`diff` and `verify` look at a finished run of one lap with one changed file in a repository of 50 files,
-`list` at 20 runs, `check` runs one gate (`true`), `hook` is a stop that nobody's run concerns. Left out:
-larger repositories (bench/overhead.py), a stop that is judged (bench/hooks.py).
+`run` is measured until its agent starts, so including lap 0: the gates on the untouched files, and once more
+in a clean room. The agent kills the driver at once. `steer` records a note for a run that waits; `show`,
+`diff` and `verify` look at a finished run of one lap with one changed file in a repository of 50 files, and
+`list` at 20 runs; `check` runs one gate (`true`); `hook` is a stop in a session without a run. Left out:
+larger repositories (bench/overhead.py), a stop that ends a lap (bench/hooks.py).
 
 `python -m bench.startup [VERB…]`; ROUNDS=5 for a quick look. `BEFORE=PATH` names the `untilgreen` of another
-version, in an environment of its own, which takes its turn in the same rounds: before and after.
+version, in its own environment, which is measured in the same rounds: before and after.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ BARS = {
     "verify": Bar(4.0),
     "hook": Bar(0.5),
 }
-"""Multiples of the baseline; those of diff, check and verify are ours, as they start git and gates."""
+"""Multiples of the baseline; those of diff, check and verify are higher, as these start git and gates."""
 COMMAND = str(Path(sys.executable).with_name("untilgreen"))
 BEFORE = os.environ.get("BEFORE")
 BASELINE = [sys.executable, "-c", "import msgspec, anyio, cyclopts"]
 LOOP = [sys.executable, "-c", "import msgspec, anyio, cyclopts; anyio.run(anyio.sleep, 0)"]
 FILES, RUNS = 50, 20
-NEVER_STARTED = 9
-"""The signal by which the agent ends the driver, and so the measured time."""
+KILLED = 9
+"""The signal with which the agent kills the driver, which ends the measurement."""
 
 
 def main() -> int:
-    """Print the figures, and fail above what is allowed."""
+    """Print the figures, and fail above the allowed ratios."""
     with TemporaryDirectory() as name, TemporaryDirectory() as other:
         measured = {"baseline": BASELINE, "loop": LOOP, **_chosen(Path(name), COMMAND)}
         turns = {verb: partial(_taken, verb, words, Path(name)) for verb, words in measured.items()}
@@ -64,10 +64,10 @@ def main() -> int:
     failed = []
     for verb, taken in least.items():
         found = ratio(taken, baseline)
-        print(f"untilgreen {verb}: {taken}, {found}, {BARS[verb].beside(found.processor)} by the processor")
+        print(f"untilgreen {verb}: {taken}; {found}; CPU time {BARS[verb].describe(found.cpu)}")
         if verb in before:
-            print(f"  before: {before[verb]}; after by before: {ratio(taken, before[verb])}")
-        failed += [verb] * (not BARS[verb].holds(found.processor))
+            print(f"  before: {before[verb]}; after / before: {ratio(taken, before[verb])}")
+        failed += [verb] * (not BARS[verb].passes(found.cpu))
     print("failed: " + ", ".join(failed) if failed else "nothing failed")
     return int(bool(failed))
 
@@ -78,7 +78,7 @@ def _chosen(folder: Path, command: str) -> dict[str, list[str]]:
 
 
 def _commands(folder: Path, command: str) -> dict[str, list[str]]:
-    """Each command by its name, in a repository with finished runs and one that waits for a person."""
+    """The commands by name, for a repository with finished runs and one that waits for a person."""
     work = repository(
         folder / "work", {f"file-{number:02d}.txt": f"{number}\n" * 50 for number in range(FILES)}
     )
@@ -107,7 +107,7 @@ def _commands(folder: Path, command: str) -> dict[str, list[str]]:
 
 
 def _runs(folder: Path) -> tuple[str, str]:
-    """A run that ended, and the one that waits, which is the newest."""
+    """The ids of a run that ended, and of the one that waits, which is the newest."""
     names = sorted(path.name for path in (folder / "state" / "runs").iterdir() if path.is_dir())
     return names[0], names[-1]
 
@@ -118,7 +118,7 @@ def _untilgreen(folder: Path, command: str, *words: str, code: int) -> None:
 
 def _taken(verb: str, words: list[str], folder: Path, number: int) -> Cost:
     command = [word.format(number=number) for word in words]
-    expected = {"run": (-NEVER_STARTED,), "verify": (0, 1)}.get(verb, (0,))
+    expected = {"run": (-KILLED,), "verify": (0, 1)}.get(verb, (0,))
     return cost(command, folder / "work", _variables(folder), expected=expected, given=b"{}")
 
 

@@ -1,6 +1,6 @@
-"""What the detectors must keep to on recorded runs: figures with 95 % intervals, beside what they were.
+"""The bars of the detectors on recorded runs: figures with 95 % intervals, and what they were before.
 
-They were: those of the first measured version (commit 317bdef) on the same runs.
+Before: in the first measured version (commit 317bdef), on the same runs.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from untilgreen.backtest.score import Played, interval
 
 SAMPLES = 500
 _LATE = 2
-"""Steps after the beginning of a loop in which it has to be noticed."""
+"""The number of steps within which a loop has to be noticed."""
 Part = tuple[str, float, float]
-"""A task, how much of it counts, and how much there is."""
+"""A task, and the numerator and denominator of its share."""
 
 
 class Before(Struct, frozen=True, kw_only=True):
-    """The figures of the first version, as far as they are known."""
+    """The figures of the first version; None where unknown."""
 
     false_stops: int | None = None
     recall: float | None = None
@@ -30,18 +30,18 @@ class Before(Struct, frozen=True, kw_only=True):
 
 
 class Bar(Struct, frozen=True, kw_only=True):
-    """For sources that are counted together: at most so many false stops, at least so much of the rest."""
+    """The bars for sources that are counted together: a maximum of false stops, a minimum of the others."""
 
     name: str
     sources: tuple[str, ...]
     successes: int
-    """How many these runs have; on other runs a count says nothing, and the bar is not applied."""
+    """The number of successes in the runs that the bar was set on; for other runs, the bar is skipped."""
     false_stops: int | None = None
     recall: float | None = None
-    """Of loops, noticed at most two steps after they began."""
+    """The share of loops that are noticed at most two steps after they began."""
     saved: float | None = None
     restarts: float | None = None
-    """Saved where a new attempt takes the place of a stop."""
+    """The share saved if a run starts a new attempt instead of stopping."""
     before: Before
 
 
@@ -96,13 +96,13 @@ BARS = (
 
 
 def printed(runs: Sequence[tuple[str, Played]]) -> bool:
-    """Print the figures of these tasks and runs beside the bars; whether all are kept."""
+    """Print the figures of these runs with their bars; return whether all bars are met."""
     print("\nbars of the detectors")
     return all([_row(bar, [each for each in runs if each[1].decision.source in bar.sources]) for bar in BARS])
 
 
 def drawn(parts: Iterable[Part]) -> tuple[float, float]:
-    """Where a share can lie when tasks are drawn again."""
+    """The 95 % interval of a share, from a bootstrap over tasks."""
     tasks: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
     for task, part, whole in parts:
         tasks[task] = tasks[task][0] + part, tasks[task][1] + whole
@@ -120,14 +120,14 @@ def drawn(parts: Iterable[Part]) -> tuple[float, float]:
 def _row(bar: Bar, runs: Sequence[tuple[str, Played]]) -> bool:
     good = [run for _, run in runs if run.success]
     if len(good) != bar.successes:
-        print(f"  {bar.name:14} other runs: {len(good)} successes, not {bar.successes}")
+        print(f"  {bar.name:14} skipped: not the same runs, {len(good)} successes instead of {bar.successes}")
         return True
     bad = [(task, run) for task, run in runs if not run.success]
-    cut = sum(_left(run) > 0 for run in good)
+    cut = sum(_saved(run) > 0 for run in good)
     low, high = interval(cut, len(good)) or (0.0, 1.0)
-    held = bar.false_stops is None or cut <= bar.false_stops
-    beside = _beside(bar.before.false_stops, bar.false_stops, "d")
-    cells = [f"{cut} of {len(good):,} false stops ({low:.1%} to {high:.1%}{beside})"]
+    met = bar.false_stops is None or cut <= bar.false_stops
+    compared = _compared(bar.before.false_stops, bar.false_stops, "d")
+    cells = [f"{cut} of {len(good):,} false stops ({low:.1%} to {high:.1%}{compared})"]
     for name, least, was, parts in (
         (
             "recall@2",
@@ -135,7 +135,7 @@ def _row(bar: Bar, runs: Sequence[tuple[str, Played]]) -> bool:
             bar.before.recall,
             [(task, _noticed(run), 1.0) for task, run in bad if run.onset is not None],
         ),
-        ("saved", bar.saved, bar.before.saved, [(task, _left(run), run.steps) for task, run in bad]),
+        ("saved", bar.saved, bar.before.saved, [(task, _saved(run), run.steps) for task, run in bad]),
         (
             "with restarts",
             bar.restarts,
@@ -145,21 +145,21 @@ def _row(bar: Bar, runs: Sequence[tuple[str, Played]]) -> bool:
     ):
         if least is not None or was is not None:
             share = sum(part for _, part, _ in parts) / sum(whole for _, _, whole in parts)
-            held = held and (least is None or share >= least)
+            met = met and (least is None or share >= least)
             low, high = drawn(parts)
-            cells.append(f"{name} {share:.2%} ({low:.1%} to {high:.1%}{_beside(was, least, '.1%')})")
-    print(f"  {bar.name:14} {'kept  ' if held else 'MISSED'} {'; '.join(cells)}")
-    return held
+            cells.append(f"{name} {share:.2%} ({low:.1%} to {high:.1%}{_compared(was, least, '.1%')})")
+    print(f"  {bar.name:14} {'met   ' if met else 'MISSED'} {'; '.join(cells)}")
+    return met
 
 
-def _beside(was: float | None, bar: float | None, form: str) -> str:
-    """What a figure was and where its bar is."""
-    told = [f", {name} {value:{form}}" for name, value in (("was", was), ("bar", bar)) if value is not None]
-    return "".join(told)
+def _compared(was: float | None, bar: float | None, form: str) -> str:
+    """The figure's value before, and its bar, as far as there are any."""
+    parts = [f", {name} {value:{form}}" for name, value in (("was", was), ("bar", bar)) if value is not None]
+    return "".join(parts)
 
 
-def _left(run: Played) -> int:
-    """Steps that would not have happened."""
+def _saved(run: Played) -> int:
+    """The number of steps that a stop would have saved."""
     return 0 if run.decision.stop is None else run.steps - 1 - run.decision.stop
 
 

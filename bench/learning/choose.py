@@ -2,13 +2,13 @@
 
     python -m bench.learning.choose FILE...
 
-Every variant of `cycle` and of `similar` is played to every run. In each fold the pair is chosen on the
-other folds that saves most, the mean over families of sources, of those that lose no more successes than BARS
-says. Then it is counted on the runs of the fold only. Folds are groups of tasks, and then models, so that
-nothing of a task or a model is chosen on itself. Differences from the defaults come with 95 % intervals, by
-drawing tasks again with replacement; of each variant alone, and of what was chosen out of fold. In sources
-whose steps are tool calls nothing is stopped inside a turn, so only their successes are played. Baseline: the
-defaults. Leaves out: claims, errors, times and files, which no source has.
+Every variant of `cycle` and of `similar` is replayed on every run. For each fold, the pair is chosen on the
+other folds: among those that lose no more successes than BARS allows, the one that saves most, averaged over
+families of sources. It is then measured on the runs of that fold only. Folds are groups of tasks, and then of
+models, so that no choice is measured on the task or model that it was made with. Differences from the
+defaults come with 95 % intervals from a bootstrap over tasks, for each variant alone and for the choices out
+of fold. In sources whose steps are tool calls nothing is stopped inside a turn, so only their successes are
+replayed. Baseline: the defaults. Left out: claims, errors, times and files, which no source has.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ BARS = {
     "gates": 0.0125,
     "tool calls": 0.06,
 }
-"""Successes that a rule may cut, as a share of all, in each family of sources."""
+"""The share of successes that a rule may cut, in each family of sources."""
 FOLDS = 5
 SAMPLES = 500
 Pair = tuple[str, str]
 """A variant of `cycle` and one of `similar`."""
 NOW: Pair = (PRESENT, PRESENT)
 ALONE: list[Pair] = [*((cycle, PRESENT) for cycle in CYCLES), *((PRESENT, similar) for similar in SIMILARS)]
-"""Each variant beside the present form of the other detector."""
+"""Each variant with the present form of the other detector."""
 TOOLS = "tool calls"
 
 
 class Played(Struct, frozen=True, kw_only=True):
-    """One run, and after how many laps each variant would have ended it."""
+    """One run, and the lap after which each variant would have ended it."""
 
     source: str
     model: str
@@ -73,24 +73,24 @@ class Played(Struct, frozen=True, kw_only=True):
     cycle: dict[str, int | None]
     similar: dict[str, int | None]
     restarts: dict[str, int]
-    """Laps that new attempts in place of a stop would have saved, by variant of `cycle`."""
+    """Laps that new attempts instead of a stop would have saved, by variant of `cycle`."""
 
     def end(self, pair: Pair) -> int:
-        """The lap after which it ends."""
+        """The lap after which this pair ends the run."""
         return min(self.cycle[pair[0]] or self.laps, self.similar[pair[1]] or self.laps)
 
     def lost(self, pair: Pair) -> bool:
-        """Whether a success is cut before its last lap."""
+        """Whether this pair ends a successful run before its last lap."""
         return self.success and self.end(pair) < self.laps
 
     def noticed(self, pair: Pair) -> bool:
-        """Whether a loop is noticed at most two laps after it began."""
+        """Whether this pair notices a loop at most two laps after it began."""
         ends = [end for end in (self.cycle[pair[0]], self.similar[pair[1]]) if end is not None]
         return self.onset is not None and min(ends, default=self.laps + 1) - 1 <= self.onset + 2
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print every variant by family and source, and what choosing among them gives out of fold."""
+    """Print every variant by family and source, and the result of choosing among them out of fold."""
     runs = _played([Path(each) for each in arguments])
     print(f"{len(runs):,} runs, {len(CYCLES)} variants of cycle, {len(SIMILARS)} of similar")
     parts = families(runs)
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def families(runs: Iterable[Played]) -> dict[str, list[Played]]:
-    """InterCode's four sources, and the gates of modern agents, are one each; so are all tool calls."""
+    """Runs by family: InterCode's sources, the gates of modern agents, and all tool calls are one each."""
     found: dict[str, list[Played]] = defaultdict(list)
     for run in runs:
         family = run.source if run.source in LAPS else TOOLS
@@ -111,22 +111,22 @@ def families(runs: Iterable[Played]) -> dict[str, list[Played]]:
 
 
 class Sums(Struct, kw_only=True):
-    """What one pair does to the runs of one family in one group."""
+    """The effect of one pair on the runs of one family in one group."""
 
     successes: int = 0
     lost: int = 0
     laps: int = 0
-    """Of failed runs."""
+    """The laps of failed runs."""
     ended: int = 0
-    """Of these, those that are left."""
+    """The laps of failed runs up to where the pair ends them."""
 
 
 Table = dict[Pair, dict[str, Sums]]
-"""For each pair, by family."""
+"""Sums for each pair, by family."""
 
 
 def best(tables: Iterable[Table]) -> Pair:
-    """Of the pairs that keep to the bars the one that saves most; if none does, the one that loses least."""
+    """The pair that saves most of those that meet the bars; if none does, the one that misses them least."""
     pooled: Table = {pair: defaultdict(Sums) for pair in CHOICES}
     for table in tables:
         for pair, parts in table.items():
@@ -162,15 +162,15 @@ def _summed(runs: Iterable[Played]) -> Table:
 
 
 def _cross(name: str, runs: Sequence[Played], group: Callable[[Played], str]) -> None:
-    """Each group's runs with the pair that the other groups chose."""
+    """Measure each group's runs with the pair that was chosen on the other groups."""
     groups: dict[str, list[Played]] = defaultdict(list)
     for run in runs:
         groups[group(run)].append(run)
     tables = {held: _summed(its) for held, its in groups.items()}
     chosen = {held: best(table for other, table in tables.items() if other != held) for held in groups}
-    print(f"\nchosen without the {name} that it is counted on, {len(groups)} folds")
+    print(f"\nchosen without the {name} that it is measured on, {len(groups)} folds")
     for (cycle, similar), folds in Counter(chosen.values()).most_common():
-        print(f"  {folds:3} times cycle: {cycle}; similar: {similar}")
+        print(f"  {folds:3} folds chose cycle: {cycle}; similar: {similar}")
     for family, its in sorted(families(runs).items()):
         mine = [(run, chosen[group(run)]) for run in its]
         print(f"  {family:24} {_words([(run, NOW) for run in its])} -> {_words(mine)}; {_points(mine)}")
@@ -196,7 +196,7 @@ def _differs(judged: Iterable[tuple[Played, Pair]]) -> bool:
 
 
 def _points(judged: Sequence[tuple[Played, Pair]]) -> str:
-    """How far it is from the defaults, in points, with intervals."""
+    """The difference from the defaults in percentage points, with intervals."""
     good = [(run, pair) for run, pair in judged if run.success]
     bad = [(run, pair) for run, pair in judged if not run.success]
     size = sum(run.laps for run, _ in bad) / max(1, len(bad))
@@ -275,7 +275,7 @@ def _play(run: KeptRun) -> Played:
 
 
 def _firsts(laps: Sequence[Lap], variants: Mapping[str, Detector], eager: Detector) -> dict[str, int | None]:
-    """After how many laps each variant says stuck; none is asked before the most eager one says so."""
+    """The lap after which each variant says stuck; none is asked before the most eager one says so."""
     begun = beginning("choose")
     states = [msgspec.structs.replace(begun, laps=tuple(laps[:count])) for count in range(2, len(laps) + 1)]
     since = next((place for place, state in enumerate(states) if _says(eager, state)), len(states))
@@ -284,7 +284,7 @@ def _firsts(laps: Sequence[Lap], variants: Mapping[str, Detector], eager: Detect
             (
                 len(state.laps)
                 for state in (states if name in BY_THEMSELVES else states[since:])
-                # A nudge ends nothing; a run whose failures get fewer is not stuck.
+                # A nudge doesn't end a run, and a run with fewer and fewer failures is not stuck.
                 if _says(each, state) and stuck(signals_after(state, (each,)))
             ),
             None,

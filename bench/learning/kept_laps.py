@@ -1,7 +1,7 @@
-"""Recorded runs with their laps measured, kept in the temporary directory: reading outputs takes minutes.
+"""Recorded runs with their laps measured, cached in the temporary directory: parsing outputs takes minutes.
 
-Made again when the data, the parsers or what a lap is compared by change. Detectors can then be tried on them
-in seconds, one after the other.
+The cache is rebuilt when the data, the parsers or the comparison of laps change. With it, detectors can be
+tried one after another in seconds.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ LAPS = (
     "intercode-python",
     "intercode-sql",
 )
-"""Sources whose steps are laps: a reply, and then what a gate said. In the others a step is a tool call."""
+"""Sources whose steps are laps: a reply and the output of a gate. In the others a step is a tool call."""
 _INTERCODE = re.compile(r"ic_[a-z]+_(?:multiturn_)?(?P<model>.+?)_\d+_turns.*__(?P<task>\w+)")
 _REPEATED = re.compile(r"(?:run\d+__|\d{4}-\d\d-\d\d__\d\d-\d\d-\d\d__|\d{8}_SWE-agent_.+?__)(?P<task>.+)")
 
 
 class KeptRun(Struct, frozen=True, kw_only=True):
-    """One run: who did what, how it ended, and its laps."""
+    """One run: its model and task, how it ended, and its laps."""
 
     source: str
     id: str
@@ -48,14 +48,14 @@ class KeptRun(Struct, frozen=True, kw_only=True):
     task: str
     success: bool
     onset: int | None
-    """The first step of a loop that it failed in."""
+    """The first step of the loop in which the run failed, if it did."""
     laps: tuple[Lap, ...]
     attempts: tuple[tuple[Lap, ...], ...]
-    """The laps of each fresh start, measured by themselves; none where they are not numbered."""
+    """The laps of each new attempt, measured separately; empty if the source doesn't number them."""
 
 
 def kept_runs(paths: Sequence[Path]) -> Iterator[KeptRun]:
-    """The runs of these files, in their order; where steps are tool calls, the successes only."""
+    """The runs of these files, in order; where steps are tool calls, only the successes."""
     decoder = msgspec.json.Decoder(KeptRun)
     for path in paths:
         with _cache(path).open("rb") as file:
@@ -63,19 +63,19 @@ def kept_runs(paths: Sequence[Path]) -> Iterator[KeptRun]:
 
 
 def names(run: str, line: dict[str, object]) -> tuple[str, str]:
-    """Model and task, from the line or from the id; a source that names no model has one."""
+    """Model and task, from the id or else from the line; the model is empty if the source names none."""
     if found := _INTERCODE.fullmatch(run):
         return found["model"], found["task"]
     same = _REPEATED.fullmatch(run)
     return str(line.get("model") or ""), str(line.get("task") or (same["task"] if same else run))
 
 
-def mark(path: Path, rooms: Sequence[str]) -> str:
-    """Changes with the data and with the code in these rooms and modules."""
+def mark(path: Path, places: Sequence[str]) -> str:
+    """A hash that changes with the data and with the code in these packages and modules."""
     found = sha256(f"{path.stat().st_size}".encode())
     root = Path(untilgreen.__file__).parent
-    for room in rooms:
-        place = root / room
+    for name in places:
+        place = root / name
         for module in [place] if place.suffix else sorted(place.rglob("*.py")):
             found.update(module.read_bytes())
     return found.hexdigest()[:12]
@@ -95,7 +95,7 @@ def _cache(path: Path) -> Path:
 
 
 def _kept(line: tuple[bytes, int, str]) -> bytes:
-    """The run in that line; nothing for one whose laps say nothing to us."""
+    """The run in this line, encoded; empty for a run that no comparison uses."""
     run = parse(*line)
     if not run.success and run.source not in LAPS:
         return b""
@@ -112,7 +112,7 @@ def _kept(line: tuple[bytes, int, str]) -> bytes:
             laps=_measured(laps),
             attempts=tuple(_measured(laps[begin:end]) for _, begin, end in run.attempts),
         ),
-        enc_hook=dict,  # verdicts are shown read-only
+        enc_hook=dict,  # verdicts are a read-only mapping
     )
 
 

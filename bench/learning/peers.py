@@ -1,16 +1,17 @@
-"""Stop rules of other tools, ours, and plain numbers of laps, on the same recorded runs.
+"""Stop rules of other tools, ours, and fixed numbers of laps, on the same recorded runs.
 
     python -m bench.backtest FILE... [--figures FILE] [--decisions NAME=FILE]...
 
-Cells: successes that would have been cut, and the share of the steps of failed runs that would not have
-happened, each with a 95 % interval: Wilson's, and by drawing tasks again. Then the bars of the detectors
-(bars.py) and of `adaptive` (streams.py); a missed one makes it exit with 1. `--decisions` adds what another
-version decided about the same runs, by `untilgreen backtest --trajectories FILE --decisions OUT` there.
+Cells: successes that would have been cut, and the share of the steps of failed runs that would have been
+saved, each with a 95 % interval: Wilson's, and a bootstrap over tasks. Then the bars of the detectors
+(bars.py) and of `adaptive` (streams.py); if one is missed, the exit code is 1. `--decisions` adds what
+another version decided about the same runs: it writes the file with `untilgreen backtest --trajectories FILE
+--decisions OUT`.
 
-The rules of others are written again from their documentation and sources, for measurement only: what a tool
-does with events that recorded runs don't have (thoughts, error classes, streamed text, a second model) is
-left out, and errors are told by words. The rule of 90 % likeness uses difflib's upper bound in place of
-rapidfuzz, so it stops somewhat more often. goose and LangGraph have no rule that is on by default.
+The rules of other tools are reimplemented from their documentation and sources, only for this measurement:
+how a tool handles events that recorded runs don't have (thoughts, error classes, streamed text, a second
+model) is left out, and errors are recognized by words. The rule of 90 % likeness uses difflib's upper bound
+instead of rapidfuzz, so it stops somewhat more often. goose and LangGraph have no rule that is on by default.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ from untilgreen.core.defaults import default_detectors
 
 Pair = tuple[str, str]
 Rule = Callable[[Sequence[Pair]], bool]
-"""Whether to stop after the last of these steps, each an action and what came of it."""
+"""Whether to stop after the last of these steps, each an action and its observation."""
 _LONGEST = 2_000
-"""Characters of a step that likeness is measured on; comparing all of them would take hours."""
+"""The characters of a step that are compared for likeness; comparing all of them would take hours."""
 ERRORS = ("error", "traceback", "exception", "failed")
 
 
 class Ended(NamedTuple):
-    """Where one rule ends one run."""
+    """Where a rule ends a run."""
 
     task: str
     success: bool
@@ -56,11 +57,11 @@ class Ended(NamedTuple):
 
 
 Tables = dict[str, dict[str, list[Ended]]]
-"""By source and rule."""
+"""The ends of runs, by source and rule."""
 
 
 class Figure(NamedTuple):
-    """One rule on one source."""
+    """How a rule does on a source."""
 
     cut: int
     successes: int
@@ -69,7 +70,7 @@ class Figure(NamedTuple):
 
     @classmethod
     def of(cls, ends: Iterable[Ended]) -> Figure:
-        """What became of these runs."""
+        """Sum up these runs."""
         every = list(ends)
         good = [each for each in every if each.success]
         bad = [each for each in every if not each.success]
@@ -82,7 +83,7 @@ class Figure(NamedTuple):
 
 
 def same_run(times: int, key: Callable[[Pair], object]) -> Rule:
-    """The last `times` steps are the same by this key."""
+    """The last `times` steps have the same key."""
     return lambda seen: len(seen) >= times and len({key(each) for each in seen[-times:]}) == 1
 
 
@@ -102,7 +103,7 @@ def observed(pair: Pair) -> object:
 
 
 def cycles(longest: int, times: int) -> Rule:
-    """Any cycle of actions of up to `longest` steps, `times` times."""
+    """A cycle of up to `longest` actions, repeated `times` times."""
 
     def rule(seen: Sequence[Pair]) -> bool:
         actions = [pair[0] for pair in seen[-longest * times :]]
@@ -115,7 +116,7 @@ def cycles(longest: int, times: int) -> Rule:
 
 
 def alternating(key: Callable[[Pair], object]) -> Rule:
-    """A, B, A, B, A, B."""
+    """Two steps alternate three times: A, B, A, B, A, B."""
 
     def rule(seen: Sequence[Pair]) -> bool:
         last = [key(each) for each in seen[-6:]]
@@ -125,7 +126,7 @@ def alternating(key: Callable[[Pair], object]) -> Rule:
 
 
 def failing(times: int) -> Rule:
-    """The same action, with errors each time."""
+    """The same action, with an error each time."""
 
     def rule(seen: Sequence[Pair]) -> bool:
         last = seen[-times:]
@@ -136,12 +137,12 @@ def failing(times: int) -> Rule:
 
 
 def anywhere(times: int, key: Callable[[Pair], object]) -> Rule:
-    """Seen so many times, wherever in the run."""
+    """The last step was seen this many times, anywhere in the run."""
     return lambda seen: sum(key(each) == key(seen[-1]) for each in seen) >= times
 
 
 def alike(share: float, window: int, text: Callable[[Pair], str] = "\n".join) -> Rule:
-    """Nearly the same as one of the steps before."""
+    """The last step is nearly the same as one of the few before it."""
 
     def rule(seen: Sequence[Pair]) -> bool:
         last = text(seen[-1])[:_LONGEST]
@@ -153,7 +154,7 @@ def alike(share: float, window: int, text: Callable[[Pair], str] = "\n".join) ->
 
 
 def _most_alike(one: str, other: str) -> float:
-    """What difflib calls the quick ratio: no two texts of these characters can be more alike."""
+    """difflib's `quick_ratio`: an upper bound for the likeness of two texts with these characters."""
     mine, yours = _characters(one), _characters(other)
     shared = sum(min(count, yours[each]) for each, count in mine.items() if each in yours)
     return 2 * shared / (len(one) + len(other))
@@ -165,7 +166,7 @@ def _characters(text: str) -> Counter[str]:
 
 
 def same_error_lines(times: int) -> Rule:
-    """Every line of the last output that tells of an error is in each of the outputs before it, too."""
+    """Every error line of the last output is also in each of the outputs before it."""
 
     def rule(seen: Sequence[Pair]) -> bool:
         told = [_error_lines(pair[1]) for pair in seen[-times:]]
@@ -179,7 +180,7 @@ def _error_lines(text: str) -> set[str]:
 
 
 def signature(pair: Pair) -> str:
-    """What the document about loop detection calls an output's signature, as its code has it."""
+    """An output's signature, as in the code of the document about loop detection."""
     text = pair[1]
     if found := re.search(r"error:?\s*(\w+).*?at\s*(\S+)", text, re.IGNORECASE):
         return f"error:{found[1]}-{found[2]}"
@@ -194,7 +195,7 @@ def signature(pair: Pair) -> str:
 
 
 def signatures(times: int) -> Rule:
-    """The last signature is among the ones just before it, one time less."""
+    """The last signature occurs `times - 1` times among the `times` before it."""
 
     def rule(seen: Sequence[Pair]) -> bool:
         before = [signature(pair) for pair in seen[-1 - times : -1]]
@@ -216,7 +217,7 @@ def words_alike(share: float, window: int) -> Rule:
 
 
 def any_of(*rules: Rule) -> Rule:
-    """The first of them that says so."""
+    """Stop as soon as one of these rules does."""
     return lambda seen: any(rule(seen) for rule in rules)
 
 
@@ -241,7 +242,7 @@ PEERS: dict[str, Rule] = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print a table for each source; with --figures also write the numbers of the picture."""
+    """Print a table for each source; with --figures, also write the figures for the picture."""
     flags = iter(arguments)
     files, figures = [], None
     others: dict[str, Path] = {}
@@ -281,7 +282,7 @@ def _cell(ends: Sequence[Ended]) -> str:
 
 
 def _decisions(path: Path) -> dict[tuple[str, str], int | None]:
-    """After which step another version stops each run."""
+    """The step after which another version stops each run."""
     told = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return {(each["source"], each["id"]): each["stop"] for each in told}
 
@@ -326,7 +327,7 @@ def _steps(stop: int | None, steps: int) -> int:
 
 
 def _ours(files: Sequence[Path]) -> Tables:
-    """Detectors beside fixed and hybrid, and beside adaptive that learns; sources of laps only."""
+    """Our detectors with fixed, with hybrid, and with adaptive as it learns; only sources with laps."""
     runs = load(files)
     tables: Tables = {}
     learned: dict[str, int] = {}
@@ -349,7 +350,7 @@ def _ours(files: Sequence[Path]) -> Tables:
 
 
 def _pooled(tables: Tables) -> dict[str, dict[str, float]]:
-    """Kept successes and saved steps over the sources of one family, for the picture."""
+    """The shares of kept successes and saved steps over InterCode's sources, for the picture."""
     found: dict[str, list[Ended]] = {}
     for source, rows in tables.items():
         if source in LAPS and source.startswith("intercode"):

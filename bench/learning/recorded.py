@@ -1,7 +1,7 @@
-"""Recorded runs as numbers: what each lap looked like, and where detectors and hybrid would have ended it.
+"""Recorded runs as numbers: the features of each lap, and where detectors and hybrid would have ended them.
 
-Playing tens of thousands of laps takes minutes, so the result is kept in the temporary directory, and made
-again when the data, the detectors, the features or the parsers change.
+Replaying tens of thousands of laps takes minutes, so the result is cached in the temporary directory. The
+cache is rebuilt when the data, the detectors, the features or the parsers change.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from untilgreen.core.strategies.hybrid import Hybrid
 from untilgreen.core.values.rules import stuck
 
 _BONUSES = ((3, 4), (5, 5), (12, 8))
-"""Settings of hybrid beside its default of 8 and 12 laps."""
-_ROOMS = ("core/scoring", "core/detectors", "core/learning", "core/values", "gates/output")
+"""Settings of hybrid other than its default of 8 and 12 laps."""
+_CODE = ("core/scoring", "core/detectors", "core/learning", "core/values", "gates/output")
 
 
 class Recorded(Struct, frozen=True, kw_only=True):
@@ -41,11 +41,11 @@ class Recorded(Struct, frozen=True, kw_only=True):
     stuck: int | None
     """The lap after which the detectors say stuck."""
     hybrids: dict[str, int]
-    """Where hybrid with other numbers of laps would have ended it."""
+    """The lap after which hybrid with other settings would have ended it."""
 
     @property
     def detected(self) -> int:
-        """The lap after which the detectors alone end it, at most the last."""
+        """The lap after which the detectors alone end it; the last lap if they never do."""
         return min(self.stuck or self.course.laps, self.course.laps)
 
 
@@ -55,7 +55,7 @@ def load(paths: Sequence[Path]) -> list[Recorded]:
 
 
 def _load(path: Path) -> list[Recorded]:
-    cache = Path(tempfile.gettempdir()) / f"untilgreen-{path.stem}-{mark(path, _ROOMS)}.json"
+    cache = Path(tempfile.gettempdir()) / f"untilgreen-{path.stem}-{mark(path, _CODE)}.json"
     if not cache.exists():
         draft = cache.with_suffix(".draft")
         draft.write_bytes(msgspec.json.encode(list(_played(path))))

@@ -1,10 +1,10 @@
-"""Fit the shared prior on recorded runs, and say how it does on tasks, models and sources it has not seen.
+"""Fit the shared prior on recorded runs, and report how it does on tasks, models and sources it has not seen.
 
     python -m bench.learning.refit FILE... [--write]
 
-Weighted logistic regression of "the next lap is green" on the four features, each source by the square root
+Logistic regression of "the next lap is green" on the four features, each source weighted by the square root
 of its laps. Baselines in the same run: the base rate of each source (Brier), and the prior that ships now.
-Leaves out: sources whose steps are tool calls; and claims, times and changed files, which no source has.
+Left out: sources whose steps are tool calls; and claims, times and changed files, which no source has.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from untilgreen.engine.wiring.learned import shared_prior
 PRIOR = Path(__file__).parents[2] / "src" / "untilgreen" / "engine" / "wiring" / "prior.json"
 FOLDS = 5
 FEWEST = 40
-"""Runs of a model; those of rarer ones are held out together, by source."""
+"""Fewer runs than this of a model are held out together with those of its source's other rare models."""
 RIDGE = 1.0
 Row = tuple[tuple[float, ...], bool]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print what changed and how it generalizes; write the file if asked to."""
+    """Print how the prior changes and how it generalizes; with --write, write it to its file."""
     files = [Path(each) for each in arguments if not each.startswith("-")]
     runs = load(files)
-    print(f"{len(runs):,} runs, {sum(len(rows(run)) for run in runs):,} laps that another followed")
+    print(f"{len(runs):,} runs, {sum(len(rows(run)) for run in runs):,} laps that were not the last")
     old, new = shared_prior(), fit(runs)
     print(f"now     {old.version}: {old.intercept:+.4f} {tuple(old.weights)}")
     print(f"refit: {new.intercept:+.4f} {tuple(round(each, 4) for each in new.weights)}")
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def streams(runs: Iterable[Recorded]) -> dict[str, list[Recorded]]:
-    """The runs of each model; where it has too few, the rare ones of its source together."""
+    """The runs of each model; models with too few runs are put together by source."""
     by_model: dict[str, list[Recorded]] = defaultdict(list)
     for run in runs:
         by_model[f"{run.source} {run.model}".strip()].append(run)
@@ -71,7 +71,7 @@ def streams(runs: Iterable[Recorded]) -> dict[str, list[Recorded]]:
 
 
 def rows(run: Recorded) -> list[Row]:
-    """Each lap that another followed, and whether that one was green."""
+    """Each lap but the last, and whether the next one was green."""
     course = run.course
     return [
         (seen.vector, course.green and number == course.laps - 1)
@@ -80,7 +80,7 @@ def rows(run: Recorded) -> list[Row]:
 
 
 def fit(runs: Iterable[Recorded], version: str = "2026.11-2") -> Prior:
-    """The prior that these runs give, by Newton's method; equal laps are counted, not repeated."""
+    """Fit the prior to these runs with Newton's method; equal laps are counted, not repeated."""
     heaps: dict[tuple[str, Row], int] = defaultdict(int)
     laps: dict[str, int] = defaultdict(int)
     for run in runs:
@@ -117,7 +117,7 @@ def fit(runs: Iterable[Recorded], version: str = "2026.11-2") -> Prior:
 
 
 def solved(matrix: list[list[float]], right: list[float]) -> list[float]:
-    """Gauss, with pivots."""
+    """Solve a system of linear equations by Gaussian elimination with pivots."""
     size = len(right)
     table = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     for column in range(size):
@@ -135,7 +135,7 @@ def _fold(text: str) -> int:
 
 
 def _held_out(runs: Sequence[Recorded], group: Callable[[Recorded], str]) -> list[tuple[Recorded, Prior]]:
-    """Each run with a prior from the runs of the other groups."""
+    """Each run with a prior that was fitted to the other groups."""
     groups = {group(run) for run in runs}
     priors = {name: fit(run for run in runs if group(run) != name) for name in groups}
     return [(run, priors[group(run)]) for run in runs]
@@ -154,12 +154,12 @@ def _report(name: str, judged: Sequence[tuple[Recorded, Prior]]) -> None:
         mean = sum(chance for chance, _ in said) / len(said)
         print(
             f"  {source:20} laps {len(said):6,}  AUC {auc(said):.3f}  Brier {brier:.4f} "
-            f"(base rate {base * (1 - base):.4f})  said/was {mean:.1%}/{base:.1%}"
+            f"(base rate {base * (1 - base):.4f})  predicted/actual {mean:.1%}/{base:.1%}"
         )
 
 
 def auc(said: Sequence[tuple[float, bool]]) -> float:
-    """How often a lap that led to green was given the higher chance."""
+    """The area under the ROC curve: how often a lap before a green one was given the higher chance."""
     ranked = sorted(said)
     good, seen, place, score = sum(green for _, green in said), 0, 0, 0.0
     while place < len(ranked):

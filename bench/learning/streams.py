@@ -1,11 +1,11 @@
-"""adaptive, learning run by run, against hybrid: laps a run, for each agent of recorded runs.
+"""adaptive, learning run by run, compared with hybrid: laps gained per run, for each agent of recorded runs.
 
     python -m bench.learning.streams FILE... [--worth 50]
 
 A stream is one agent's runs in a random order. The prior comes from the other sources, so nothing of a
 stream's source is known before. Utility is worth x successes - laps; the detectors end runs for both.
-adaptive sees of a run only what it left over. Baseline: hybrid with the same detectors, on the same runs.
-Leaves out: remedies, which recorded runs can't have, and everything that a step of a tool call is.
+adaptive sees only the laps of a run before it ended it. Baseline: hybrid with the same detectors, on the same
+runs. Left out: remedies, which recorded runs can't have, and sources whose steps are tool calls.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ ORDERS = 6
 SAMPLES = 1000
 EXPLORE = 0.1
 BARS = (0.5, 15 / 20, -0.9)
-"""Laps a run, streams that are not worse, the worst stream."""
+"""Laps gained per run, the share of streams that are not worse, and laps per run in the worst stream."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print every stream and all of them, and fail when a bar is missed."""
+    """Print each stream and the total, and fail when a bar is missed."""
     flags = iter(arguments)
     worth, files = 50.0, []
     for each in flags:
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
         source: fit(run for run in runs if run.source != source) for source in {run.source for run in runs}
     }
     gains: dict[str, list[float]] = {}
-    print(f"{'stream':58} runs  kept hybrid adaptive  saved hybrid adaptive  laps a run")
+    print(f"{'stream':58} runs  kept hybrid adaptive  saved hybrid adaptive  laps per run")
     for name, stream in sorted(streams.items()):
         played = [play(stream, priors[stream[0].source], worth, order) for order in range(ORDERS)]
         gains[name] = [fmean(each) for each in zip(*(gained for gained, _ in played), strict=True)]
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
 def play(
     stream: Sequence[Recorded], prior: Prior, worth: float, order: int
 ) -> tuple[list[float], list[tuple[int, int]]]:
-    """For each run what adaptive gained, and the laps after which hybrid and adaptive end it."""
+    """For each run, the gain of adaptive, and the laps after which hybrid and adaptive end it."""
     drawn = sorted(
         range(len(stream)), key=lambda place: random.Random(f"{order} {stream[place].id}").random()
     )
@@ -92,7 +92,7 @@ def _end(prior: Prior, own: OwnEstimate, run: Recorded, worth: float) -> int:
 
 
 def _seen(course: Course, end: int) -> Course:
-    """What is left of a run that was ended."""
+    """The part of a run that adaptive sees if it ends the run after this lap."""
     return Course(
         seen=course.seen[:end], green=course.green and end == course.laps, hybrid=min(course.hybrid, end)
     )
@@ -119,7 +119,7 @@ def _conclusion(gains: dict[str, list[float]], worth: float) -> int:
     every = [gain for each in gains.values() for gain in each]
     low, high = _interval(every)
     level = _interval(means)
-    print(f"\nall runs at worth {worth:g}: {fmean(every):+.2f} laps a run [{low:+.2f}, {high:+.2f}]")
+    print(f"\nall runs at worth {worth:g}: {fmean(every):+.2f} laps per run [{low:+.2f}, {high:+.2f}]")
     print(f"mean of {len(means)} streams: {fmean(means):+.2f} [{level[0]:+.2f}, {level[1]:+.2f}]")
     print(f"streams not worse: {sum(mean >= 0 for mean in means)} of {len(means)}, worst {min(means):+.2f}")
     print(f"a decision takes {_milliseconds(8, 100):.3f} ms after 8 laps of 1 kB (bar 0.1 ms)")
@@ -131,14 +131,14 @@ def _conclusion(gains: dict[str, list[float]], worth: float) -> int:
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float]:
-    """Of the mean, by drawing again."""
+    """The 95 % interval of the mean, by bootstrap."""
     chance_ = random.Random(1)
     means = sorted(fmean(chance_.choices(values, k=len(values))) for _ in range(SAMPLES))
     return means[int(0.025 * SAMPLES)], means[int(0.975 * SAMPLES)]
 
 
 def _milliseconds(laps: int, size: int) -> float:
-    """What a decision costs after so many laps of so many words, features included."""
+    """The CPU time of a decision after this many laps of this many words, including the features."""
     draw = random.Random(1)
     words = [f"word{number}" for number in range(400)]
     state = beginning("bench")

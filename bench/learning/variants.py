@@ -1,7 +1,7 @@
-"""Variants of `cycle` and `similar` to choose from: other options, and rules that were or could be.
+"""Variants of `cycle` and `similar` to choose from: other options, former rules and possible rules.
 
 Only what a variant changes is written here; the rest is the product's code. Comparisons of two laps are
-remembered for the run at hand, since many variants ask for the same ones.
+cached for the current run, since many variants need the same ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _seen: dict[tuple[object, ...], object] = {}
 
 
 def forget() -> None:
-    """Before another run, whose laps have the same numbers."""
+    """Clear the cache; needed before each run, as its laps have the same numbers."""
     _seen.clear()
 
 
@@ -45,24 +45,24 @@ def _once(what: Callable[..., T], *laps: Lap, **options: float) -> T:
 
 
 class CycleVariant(Cycle, frozen=True, kw_only=True):
-    """`cycle` with what its code fixes as options; without any it is the product's."""
+    """`cycle` with its constants as options; the defaults are the product's."""
 
     enough: int = ENOUGH
-    """Chunks of an output that counts as often as failures do."""
+    """The number of chunks from which an output counts like failures."""
     short: int = SHORT
-    """Chunks of an output that counts once more often."""
+    """The number of chunks from which an output counts if it occurs once more often."""
     told: int = 1
-    """How many laps must have told something for "no others so far"."""
+    """How many laps must have reported something for "no others so far"."""
     silent: bool = True
-    """Whether a lap must have said nothing for it."""
+    """Whether "no others so far" needs a lap that reported nothing."""
     margin: Literal["unnamed", "always", "never"] = "unnamed"
-    """Whether a run with a score of `near` gets one more lap there: if its failures have no names."""
+    """When "no others so far" gives a run near the goal one more lap: if its failures have no names."""
     turns: bool = True
-    """Whether answers that repeat with their outcomes in turns need one round less."""
+    """Whether replies that repeat in turns together with their outcomes need one round less."""
     outputs: float = 0.0
-    """How much alike the outputs must be where there is a single failure."""
+    """How much alike the outputs must be if there is a single failure."""
     contained: bool = True
-    """Whether twice as many failures may differ where one lap has all of the other's."""
+    """Whether twice as many failures may differ if one lap has all failures of the other."""
 
     def _moves_in_turns(self, laps: Sequence[Lap]) -> _Found | None:
         return Cycle._moves_in_turns(self, laps) if self.turns else None
@@ -105,7 +105,7 @@ def _named(lap: Lap) -> bool:
 
 
 def _share(one: Lap, other: Lap, overlap: float) -> bool:
-    """At least this share of all failures, whichever lap has more."""
+    """Whether the two laps share at least this part of all their failures."""
     mine, yours = _said(one), _said(other)
     return mine == yours or len(mine & yours) >= overlap * len(mine | yours)
 
@@ -116,13 +116,13 @@ def _printed(one: Lap, other: Lap) -> float:
 
 
 class SimilarVariant(Similar, frozen=True, kw_only=True):
-    """`similar` where punctuation has to be this much alike; only what ends a run that has gates."""
+    """`similar` with its own threshold for punctuation; only the part that ends a run with gates."""
 
     marks: float | None = None
-    """As much as the replies, unless another share is given."""
+    """How much alike punctuation must be; if None, as much as the replies."""
 
     def detect(self, state: RunState) -> Signal | None:
-        """Stuck or nothing: a nudge ends no run."""
+        """Stuck or nothing, as a nudge doesn't end a run."""
         laps = state.laps[-self.window :]
         if len(laps) < self.window or any(lap.failed for lap in laps):
             return None
@@ -142,21 +142,21 @@ def _marks(one: Lap, other: Lap) -> float:
 
 
 SHORTEST = (3, 4, 5, 6, 8, ENOUGH)
-"""Of the shortest output that counts where it comes once more often; the last one is no shorter at all."""
+"""Lengths from which an output counts if it occurs once more often; with the last, there is no exception."""
 
 _SETS = {
     "overlap 0.75": (0.75, False),
     "contained sets differ more": (0.75, True),
     "overlap 0.5": (0.5, False),
 }
-"""When two sets of failures are the same."""
+"""When two sets of failures count as the same."""
 
 _MORE: dict[str, Literal["unnamed", "always", "never"]] = {
     "a lap more": "always",
     "a lap more without names": "unnamed",
     "no lap more": "never",
 }
-"""Who gets one more lap near the goal where there were no other failures so far."""
+"""Which runs near the goal get one more lap under "no others so far"."""
 
 _GRID = {
     f"{short} chunks, {more}, {sets}": CycleVariant(
@@ -164,9 +164,9 @@ _GRID = {
     )
     for short, more, sets in product(SHORTEST, _MORE, _SETS)
 }
-"""What is chosen from together: the shortest output, the lap more of "no others so far", and the sets."""
+"""Options that are chosen together: the shortest output, the extra lap, and how sets are compared."""
 EAGER_CYCLE = CycleVariant(short=min(SHORTEST), margin="never", silent=False, overlap=0.5, near=1.0)
-"""Says stuck wherever one of CYCLES does, but for those of BY_THEMSELVES: they need not be asked before."""
+"""Says stuck whenever one of CYCLES does, except for BY_THEMSELVES; none has to be asked before it does."""
 EAGER_SIMILAR = SimilarVariant(similarity=0.9, marks=0.0)
 BY_THEMSELVES = frozenset({"outputs of 5 chunks, 3 times", "jaccard"})
 CYCLES: dict[str, Cycle] = {
@@ -194,9 +194,9 @@ SIMILARS: dict[str, Similar] = {
 CHOICES: list[tuple[str, str]] = list(
     product(_GRID, ["punctuation as the replies", "punctuation 0.9", "similarity 0.98", "window 4"])
 )
-"""Pairs that the choice out of fold is made from; the rest is measured beside the present form only."""
+"""The pairs to choose from out of fold; other variants are measured only with the other's present form."""
 SAME_AS_PRESENT = (
     f"{SHORT} chunks, a lap more without names, contained sets differ more",
     "punctuation as the replies",
 )
-"""The pair that must decide as the product does; every run is checked."""
+"""The pair that must decide like the product; this is checked on every run."""
