@@ -1,4 +1,4 @@
-"""A user of its own for each test: home, settings, state directory and projects."""
+"""Each test gets its own user: home, settings, state directory and projects."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ KEPT = ("LD_LIBRARY_PATH", "SSL_CERT_FILE", "TMPDIR", "COVERAGE_PROCESS_START")
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    """A clean environment: nothing of the machine's user, nor of an agent that runs the tests."""
+    """A clean environment, without variables of the real user or of an agent that runs the tests."""
     home = tmp_path / "home"
     home.mkdir()
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
@@ -42,22 +42,22 @@ def cli(tmp_path: Path, env: dict[str, str]) -> Iterator[Cli]:
 
 @pytest.fixture
 def calc(tmp_path: Path, cli: Cli) -> Cli:
-    """The program in a Python project with one of two tests red."""
+    """The program in a Python project where one of two tests fails."""
     cli.place = repository(tmp_path / "calc", {"calc.py": RED_CALC, "test_calc.py": CALC_TESTS})
     return cli
 
 
 @pytest.fixture
 def said(cli: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Say:
-    """The same without a process of its own, for commands that only say something; that is much quicker."""
+    """Runs commands in the test's own process: much quicker, and enough where only the output matters."""
     for name in [name for name in os.environ if name.startswith("UNTILGREEN_")]:
         monkeypatch.delenv(name)
     for name, value in cli.env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(cli.place)
 
-    def say(*arguments: str) -> Done:
+    def run(*arguments: str) -> Done:
         code = call(list(arguments))
         return Done(code, *capfd.readouterr())
 
-    return say
+    return run

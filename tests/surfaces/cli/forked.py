@@ -1,8 +1,8 @@
-"""Commands in processes of their own, without importing everything again for each.
+"""Run each command in its own process without importing everything again.
 
-A server has imported untilgreen and forks for every command: a process with its own id, directory,
-environment and pipes, which ends as Python ends. That is a third of the price of `python -m untilgreen`,
-which tests use wherever its start, its signals or its terminal matter.
+A server imports untilgreen once and forks for every command: a process with its own id, directory,
+environment and pipes, which exits as Python does. That takes a third of the time of `python -m untilgreen`,
+which tests still use where startup, signals or a terminal matter.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _HERE = threading.local()
 
 
 def suits(env: Mapping[str, str]) -> bool:
-    """Whether nothing in this environment has to be there when Python starts."""
+    """Whether a forked process can use this environment: nothing in it matters to Python's startup."""
     return env.get("LANG") == _LANG and not any(name.startswith(_READ_AT_START) for name in env)
 
 
 def forked(
     arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: BinaryIO, patience: float
 ) -> tuple[int, bytes, bytes]:
-    """The exit code of one command, and what it printed."""
+    """Run one command; return its exit code, stdout and stderr."""
     if not hasattr(_HERE, "server"):
         _HERE.server = _Server()
     server: _Server = _HERE.server
@@ -42,7 +42,7 @@ def forked(
 
 
 class _Server:
-    """The process that forks; each thread has its own, which handles one command after the other."""
+    """The process that forks; each thread has its own, which runs one command at a time."""
 
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
@@ -56,7 +56,7 @@ class _Server:
         self._answers = self._socket.makefile("rb")
 
     def __del__(self) -> None:
-        """With the thread that it served it goes, too."""
+        """Stop the server when the thread that it serves ends."""
         self._answers.close()
         self._socket.close()
         self._process.wait()
@@ -89,7 +89,7 @@ class _Server:
 
 
 def _read(pipes: Sequence[int], patience: float) -> list[bytes]:
-    """All that comes out of them until nobody can write any more."""
+    """Read the pipes until every writer has closed them."""
     got: dict[int, list[bytes]] = {pipe: [] for pipe in pipes}
     end = time.monotonic() + patience
     with selectors.DefaultSelector() as ready:
@@ -97,7 +97,7 @@ def _read(pipes: Sequence[int], patience: float) -> list[bytes]:
             ready.register(pipe, selectors.EVENT_READ)
         while ready.get_map():
             if time.monotonic() > end:
-                raise TimeoutError(f"It did not end in {patience:.0f} seconds: {got}")
+                raise TimeoutError(f"The command did not end within {patience:.0f} seconds: {got}")
             for key, _ in ready.select(1.0):
                 if data := os.read(key.fd, 65_536):
                     got[key.fd].append(data)
@@ -107,7 +107,7 @@ def _read(pipes: Sequence[int], patience: float) -> list[bytes]:
 
 
 def _serve(connection: socket.socket) -> None:
-    """Fork for each command; only the copies come back from this."""
+    """Fork for each command; only the forked processes return from this function."""
     while True:
         data, pipes, _, _ = socket.recv_fds(connection, 1_000_000, 3)
         while data and not data.endswith(b"\n"):
@@ -127,7 +127,7 @@ def _serve(connection: socket.socket) -> None:
 
 
 def _become(wanted: Any, pipes: Sequence[int]) -> None:
-    """What a process is given when it is started."""
+    """Take over the pipes, directory, environment and arguments that a new process would get."""
     for end, pipe in enumerate(pipes):
         os.dup2(pipe, end)
         os.close(pipe)
@@ -150,19 +150,19 @@ def _import_all() -> None:
 
     for module in pkgutil.walk_packages(untilgreen.__path__, "untilgreen."):
         if "testing" not in module.name and not module.name.endswith("__main__"):
-            with suppress(ImportError):  # an extra that is not there
+            with suppress(ImportError):  # an extra that is not installed
                 import_module(module.name)
     gc.freeze()
 
 
 def _end(code: int) -> None:
-    """As Python ends, but without taking down the thousand modules, which costs more than a short command."""
-    threading._shutdown()  # type: ignore[attr-defined]  # what Python itself calls: threads come to their end
+    """Exit as Python does, but without its teardown of modules, which takes longer than a short command."""
+    threading._shutdown()  # type: ignore[attr-defined]  # Python calls this, too, to join its threads
     atexit._run_exitfuncs()
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except OSError:  # nobody reads: Python has words and a code of its own for that
+    except OSError:  # nobody reads the output: Python has its own message and exit code for that
         sys.exit(code)
     os._exit(code)
 

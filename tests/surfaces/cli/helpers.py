@@ -1,4 +1,4 @@
-"""The real program as a person starts it: its own home, its own state directory, agents of a few lines."""
+"""Run the real program as a user would: with a home and a state directory of its own, and tiny agents."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Adding(unittest.TestCase):
         self.assertEqual(add(1, 0), 1)
 """
 NO_OP = "cat > /dev/null\n"
-"""An agent's turn in which nothing happens."""
+"""An agent that does nothing in its turn."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """A program that has ended."""
+    """The exit code and output of a program that has ended."""
 
     code: int
     out: str
@@ -56,12 +56,12 @@ class Done:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """What `--json` printed; a line that isn't JSON fails the test."""
+        """The lines that `--json` printed; a line that isn't JSON fails the test."""
         return [json.loads(line) for line in self.out.splitlines()]
 
     @property
     def result(self) -> dict[str, Any]:
-        """The last line of `run --json` and its like."""
+        """The last line of `run --json` and similar commands."""
         last = self.lines[-1]
         assert last["type"].endswith("result"), last
         return last
@@ -76,19 +76,19 @@ Say = Callable[..., Done]
 
 
 def finished(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: BinaryIO) -> Done:
-    """A command in a process of its own, at its end."""
+    """Run a command in its own process and wait for it to end."""
     code, *printed = forked(arguments, cwd=cwd, env=env, stdin=stdin, patience=PATIENCE_SECONDS)
     return Done(code, *(text.decode("utf-8", "surrogateescape") for text in printed))
 
 
 @dataclass(frozen=True)
 class Started:
-    """A program that runs beside the test."""
+    """A program running alongside the test."""
 
     process: subprocess.Popen[str]
 
     def end(self) -> Done:
-        """Wait for its own end."""
+        """Wait for the program to end by itself."""
         out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
         return Done(self.process.returncode, out, err)
 
@@ -97,7 +97,7 @@ class Started:
 
 
 class Terminal:
-    """A program on a terminal, of 80 columns and 24 lines unless said, which keeps all that it gets."""
+    """A program on a terminal, 80 by 24 by default, and everything that it printed there."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Terminal:
             stdout=theirs,
             stderr=theirs,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY),  # noqa: PLW1509 - one call, to feel its end
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY),  # noqa: PLW1509 - one call, to get SIGHUP
         )
         os.close(theirs)
         self._got: list[bytes] = []
@@ -126,7 +126,7 @@ class Terminal:
         self._reader.start()
 
     def _read(self) -> None:
-        with suppress(OSError):  # a terminal that nobody writes to any more can't be read
+        with suppress(OSError):  # reading fails once no process has the terminal open
             while not self._closing:
                 if select.select([self._ours], [], [], 0.05)[0]:
                     chunk = os.read(self._ours, 65536)
@@ -136,27 +136,27 @@ class Terminal:
 
     @property
     def seen(self) -> str:
-        """Everything that stood on it so far."""
+        """Everything printed so far."""
         return b"".join(self._got).decode(errors="replace")
 
     @property
     def echoes(self) -> bool:
-        """Whether it shows what is typed, as terminals do unless a program wants otherwise."""
+        """Whether the terminal echoes what is typed, as it does unless a program turns that off."""
         return bool(termios.tcgetattr(self._ours)[3] & termios.ECHO)
 
     def type(self, text: str) -> None:
-        """What a person types; it waits there until it is read."""
+        """Type text as a user would; it is buffered until the program reads it."""
         os.write(self._ours, text.encode())
 
     def end(self) -> tuple[int, str]:
-        """Its exit code, and everything that stood on the terminal."""
+        """Wait for the program to end; return its exit code and everything it printed."""
         code = self.process.wait(timeout=PATIENCE_SECONDS)
         self._reader.join(timeout=PATIENCE_SECONDS)
         os.close(self._ours)
         return code, b"".join(self._got).decode()
 
     def close(self) -> int:
-        """Close the terminal as a lost connection does, and wait for the program's end."""
+        """Close the terminal, as a lost connection would, and wait for the program's exit code."""
         self._closing = True
         self._reader.join(timeout=PATIENCE_SECONDS)
         os.close(self._ours)
@@ -165,7 +165,7 @@ class Terminal:
 
 @dataclass
 class Cli:
-    """`untilgreen` in one directory, for a user of its own."""
+    """Runs `untilgreen` in one directory, as a user with a clean home."""
 
     place: Path
     tmp: Path
@@ -175,7 +175,7 @@ class Cli:
     def __call__(
         self, *arguments: str, stdin: str = "", cwd: Path | None = None, env: Mapping[str, str] | None = None
     ) -> Done:
-        """Run it to its end."""
+        """Run a command and wait for it to end."""
         whole = {**self.env, **(env or {})}
         if not suits(whole):
             return self.start(*arguments, stdin=stdin, cwd=cwd, env=env).end()
@@ -185,7 +185,7 @@ class Cli:
     def start(
         self, *arguments: str, stdin: str = "", cwd: Path | None = None, env: Mapping[str, str] | None = None
     ) -> Started:
-        """Run it beside the test."""
+        """Start a command that runs alongside the test."""
         with self._given(stdin).open() as file:
             process = subprocess.Popen(
                 [*COMMAND, *arguments],
@@ -207,19 +207,19 @@ class Cli:
         return given
 
     def on_a_terminal(self, *arguments: str, term: str = "xterm-256color") -> Terminal:
-        """Run it as a person does, beside the test."""
+        """Start a command on a terminal, alongside the test."""
         return Terminal(arguments, self.place, {**self.env, "TERM": term})
 
     def agent(self, body: str, name: str = "agent.sh", shebang: str = "/bin/sh") -> str:
-        """A script outside the workspace, as `--agent` takes it."""
+        """Write an agent script outside the workspace; return the value for `--agent`."""
         return f"cmd:{shlex.quote(str(script(self.tmp / name, body, shebang)))}"
 
     def python_agent(self, body: str, name: str = "agent.py") -> str:
-        """The same in Python."""
+        """The same with a Python script."""
         return self.agent(body, name, sys.executable)
 
     def journal(self, run: str) -> list[dict[str, Any]]:
-        """The events of a run as its journal has them."""
+        """The events in a run's journal."""
         path = self.runs / run / "journal.jsonl"
         if not path.exists():
             return []
@@ -231,29 +231,29 @@ class Cli:
 
     @property
     def ids(self) -> list[str]:
-        """Every run there is, the oldest first."""
+        """The ids of all runs, oldest first."""
         return sorted(path.name for path in self.runs.iterdir()) if self.runs.exists() else []
 
 
 def script(path: Path, body: str, shebang: str = "/bin/sh") -> Path:
-    """A program of a few lines."""
+    """Write an executable script and return its path."""
     path.write_text(f"#!{shebang}\n{body}")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 
 
 def eventually(check: Callable[[], Any], what: str = "it") -> Any:
-    """Wait until something is true, and give what it is."""
+    """Wait until the check returns something true, and return it."""
     end = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < end:
         if found := check():
             return found
         time.sleep(0.02)
-    raise AssertionError(f"{what} did not happen in {PATIENCE_SECONDS:.0f} seconds")
+    raise AssertionError(f"{what} did not happen within {PATIENCE_SECONDS:.0f} seconds")
 
 
 def git(place: Path, *arguments: str) -> str:
-    """What git answers."""
+    """Run git and return its output."""
     done = subprocess.run(["git", *arguments], cwd=place, check=True, capture_output=True, text=True)
     return done.stdout
 
@@ -266,7 +266,7 @@ def write(place: Path, files: Mapping[str, str]) -> None:
 
 
 def repository(place: Path, files: Mapping[str, str]) -> Path:
-    """A repository with these files in its first commit."""
+    """Create a repository with these files in its first commit."""
     place.mkdir(parents=True, exist_ok=True)
     write(place, files)
     git(place, "init", "--quiet")
@@ -277,7 +277,7 @@ def repository(place: Path, files: Mapping[str, str]) -> Path:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process is there and no zombie."""
+    """Whether a process exists and isn't a zombie."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

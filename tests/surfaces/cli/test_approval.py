@@ -14,7 +14,7 @@ stage = 2
 
 
 def waiting(cli: Cli) -> str:
-    """A run whose work is green and which nobody has looked at."""
+    """A run whose only missing gate is the approval; its id."""
     (cli.place / "untilgreen.toml").write_text(GATES)
     done = cli("run", "Make it.", "--trust", "-a", cli.agent("cat > /dev/null\ntouch done\n"), "--no-input")
     assert done.code == 5, done.err

@@ -1,4 +1,4 @@
-"""What a run needs to know it finds out once: plugin objects, the repository, its journal, the brief."""
+"""A run makes or looks up each thing once: plugin objects, the repository, its journal, the brief."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 
 from tests.surfaces.cli.helpers import NO_OP, Cli
 from tests.surfaces.cli.traced import calls_of
-from tests.surfaces.hook.conftest import session as session  # noqa: PLC0414 - a fixture of another room
+from tests.surfaces.hook.conftest import session as session  # noqa: PLC0414 - a fixture from another directory
 from tests.surfaces.hook.helpers import Session
 from untilgreen.crash_points import CRASH_AT
 from untilgreen.process import cgroup
@@ -62,7 +62,7 @@ KINDS = ("Rule", "Seer", "Worker", "Check", "Teller")
 
 
 def run_one_lap(cli: Cli, tmp_path: Path, place: str) -> tuple[Counter[str], list[str]]:
-    """How often each plugin object was made, and how git was asked for the repository."""
+    """Run one lap; return how often each plugin was made, and the git calls that find the repository."""
     bin_, made, asked = tmp_path / "bin", tmp_path / "made", tmp_path / "asked"
     bin_.mkdir()
     git = bin_ / "git"
@@ -128,7 +128,7 @@ def test_a_run_asks_git_for_its_settings_once_and_reads_a_new_commit_itself(cli:
     assert (asked["config"], asked["rev-parse"], asked["status"]) == (1, 1, 1)
 
 
-@pytest.mark.skipif(cgroup.home() is None, reason="without cgroups each tree is looked for")
+@pytest.mark.skipif(cgroup.home() is None, reason="without cgroups, each gate searches the process table")
 def test_many_gates_at_once_end_without_a_look_at_every_process(cli: Cli) -> None:
     gates = [word for number in range(GATES) for word in ("-g", f"gate-{number}=true")]
     words = ["run", "Do it.", "-a", cli.agent(NO_OP), *gates, "-g", "red=false", "--max-iterations", "1"]
@@ -136,7 +136,7 @@ def test_many_gates_at_once_end_without_a_look_at_every_process(cli: Cli) -> Non
     code, calls = calls_of([*words, "--no-input"], cwd=cli.place, env=cli.env)
 
     assert code == 3
-    assert calls.count("processes") < GATES, "of three stages: lap 0, its clean room, and lap 1"
+    assert calls.count("processes") < GATES, "in three rounds: lap 0, its clean room, and lap 1"
 
 
 def test_whether_a_command_is_refused_is_asked_once(cli: Cli) -> None:
@@ -164,6 +164,6 @@ def test_a_stop_hook_asks_once_whether_it_is_refused_and_composes_each_brief_onc
 
     assert code == 0
     assert calls.count("refusal") == 1
-    assert calls.count("brief") == 2, "the one that the agent answers, for its claim, and the next one"
+    assert calls.count("brief") == 2, "the one that the claim answers, and the next one"
     assert calls.count("journal read") == 1
     assert calls.count("repository") == 1

@@ -1,4 +1,4 @@
-"""A forked command is what a started one is."""
+"""A forked command behaves like one that is started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a spec says about its gates, in whole runs: when they run, what follows when they fail, each kind."""
+"""Gate settings in whole runs: when gates run, what happens when they fail, and each kind of gate."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def test_a_gate_that_was_red_too_often_asks(cli: Cli) -> None:
     assert escalated[:3] == [[], [], ["tests"]]
 
 
-@pytest.mark.parametrize(("when", "ran"), [("always", 4), ("changed", 2)])  # one more in the clean room
+@pytest.mark.parametrize(("when", "ran"), [("always", 4), ("changed", 2)])  # one of them in the clean room
 def test_a_gate_may_wait_for_a_change(cli: Cli, when: str, ran: int) -> None:
     gate = COUNTED.format(cli.tmp, "false")
 
@@ -123,7 +123,7 @@ def test_a_level_that_makes_no_sense_is_an_error_before_anything_runs(cli: Cli) 
 
 
 def checks(cli: Cli, *answers: object) -> dict[str, str]:
-    """A stand-in for `gh` that gives these answers, one after the other."""
+    """Put a stand-in for `gh` on the PATH that gives these answers in order; return the environment."""
     programs = cli.tmp / "bin"
     programs.mkdir()
     script(programs / "gh", GH.partition("\n")[2], "/usr/bin/env python3")
@@ -179,7 +179,7 @@ def test_checks_that_nobody_can_see_never_converge(cli: Cli, answer: object, wor
 
 
 def test_what_a_gate_leaves_behind_is_not_called_somebodys_work(cli: Cli) -> None:
-    """Lap 0 is the best, so the files go back to it; the gate's leftover is named for what it is."""
+    """Lap 0 is the best, so its files are restored; the leftover is reported as made between the turns."""
     complains = "sed 's/.*/notes.txt:1: error: &/' notes.txt"
     gate = ("--gate", f"tests=date +%N > left.txt; {complains}; exit 1")
 

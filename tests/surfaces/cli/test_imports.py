@@ -1,4 +1,4 @@
-"""A verb loads what it uses, so that what people type while they wait answers at once."""
+"""A verb loads only what it uses, so that commands that people wait for answer at once."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from tests.surfaces.cli.helpers import NO_OP, Cli
 DRIVING = ("untilgreen.engine.loop.runner", "untilgreen.gates", "untilgreen.agents", "untilgreen.process.run")
 HEAVY = ("psutil", "tomlkit", "junitparser", "importlib.metadata", "subprocess")
 SELDOM = ("json", "tomllib", "untilgreen.surfaces.json.lines")
-"""What is loaded where a spec file is read, or JSON written."""
+"""Modules that are loaded only to read a spec file or to write JSON."""
 
 
 @pytest.mark.parametrize(

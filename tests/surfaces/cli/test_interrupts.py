@@ -1,4 +1,4 @@
-"""Ctrl-C and its like: the run is saved, nothing stays alive, and the same lap continues."""
+"""Ctrl-C and other signals: the run is saved, no process survives, and the same lap continues."""
 
 import signal
 from pathlib import Path
@@ -33,12 +33,12 @@ while True:
 
 
 def pid_in(path: Path) -> int:
-    """The process that wrote its number there."""
-    return int(eventually(lambda: path.exists() and path.read_text().strip(), f"{path.name} begins"))
+    """Wait until a process has written its id to this file, and return the id."""
+    return int(eventually(lambda: path.exists() and path.read_text().strip(), f"the start of {path.name}"))
 
 
 def begun(cli: Cli, agent: str) -> tuple[Started, str]:
-    """A run in the middle of its first turn, and its id."""
+    """Start a run and wait for its first turn; return the process and the run's id."""
     started = cli.start("run", "Mend it.", "--agent", agent, "--gate", "test -f done")
     pid_in(cli.tmp / "agent")
     return started, cli.ids[0]
@@ -68,13 +68,13 @@ def test_a_second_ctrl_c_kills_an_agent_that_does_as_it_likes(cli: Cli) -> None:
 
     started.signal(signal.SIGINT)
     eventually(lambda: heard.exists() and "SIGINT" in heard.read_text(), "the first Ctrl-C")
-    assert alive(agent), "it does not go by itself"
+    assert alive(agent), "the first Ctrl-C ended it already"
     started.signal(signal.SIGINT)
     left = started.end()
 
     assert left.code == 130
     assert not alive(agent)
-    assert heard.read_text() == "SIGINT\n", "it was not asked a second time"
+    assert heard.read_text() == "SIGINT\n", "it got more than one signal before it was killed"
 
 
 def test_sigterm_saves_the_run_like_ctrl_c(cli: Cli) -> None:

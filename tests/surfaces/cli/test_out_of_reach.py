@@ -1,6 +1,6 @@
-"""The agent can't reach its judge: what it changes in the middle of a run, and what it calls, has no effect.
+"""The agent can't influence its judge: neither changes during a run nor its own calls have an effect.
 
-The agent kills its driver where a defence could otherwise owe its success to what the driver still knows.
+In some tests the agent kills its driver, so that no defence passes only because the driver remembers it all.
 """
 
 import subprocess
@@ -28,7 +28,7 @@ KILL = "kill -9 $PPID; sleep 5\n"
 
 
 def killed_and_resumed(cli: Cli, agent: str, *flags: str) -> Done:
-    """The agent's first turn does something and kills the driver; then somebody else drives."""
+    """Run an agent that does something in its first turn and kills the driver; then resume the run."""
     body = f"cat > /dev/null\ntest -e {cli.tmp}/once && exit 0\ntouch {cli.tmp}/once\n{agent}\n{KILL}"
     began = cli("run", "Mend it.", "-a", cli.agent(body), "--max-iterations", "1", *flags)
     assert began.code == -9, began.err
@@ -145,23 +145,25 @@ REFUSED = {
     "acp": ("acp",),
     "worker": ("worker",),
 }
-"""Verbs for people only: they change what is judged, by what, or whose word is taken for a person's."""
+"""Verbs for people only: they change what is judged, what judges it, or what counts as a person's word."""
 HARMLESS = {
     **dict.fromkeys(
-        ("list", "show", "log", "why", "follow", "report", "verify", "diff", "config", "schema"), "looks"
+        ("list", "show", "log", "why", "follow", "report", "verify", "diff", "config", "schema"), "only reads"
     ),
-    **dict.fromkeys(("plugins", "doctor", "fingerprint", "backtest", "completion", "help", "demo"), "looks"),
-    **dict.fromkeys(("stop", "cancel", "pause"), "ends or holds a run, which is never a success"),
-    "export": "looks, and sends no words of the agent's unless asked",
-    "learn": "looks; --forget is refused",
+    **dict.fromkeys(
+        ("plugins", "doctor", "fingerprint", "backtest", "completion", "help", "demo"), "only reads"
+    ),
+    **dict.fromkeys(("stop", "cancel", "pause"), "ends or pauses a run, which is never a success"),
+    "export": "only reads, and sends nothing that the agent said unless asked",
+    "learn": "only reads; --forget is refused",
     "steer": "is a note to the agent itself",
-    **dict.fromkeys(("run", "plan", "check"), "begins anew, and asks a person about an unknown spec"),
-    "resume": "goes on with what the journal says; --take is refused",
-    "init": "writes a spec, which it leaves untrusted inside of a run",
-    "session": "is what an agent's own commands call; gates judge it",
-    "hook": "is what an agent's hooks call; gates judge it",
-    "fleet": "looks; up, init and limit are refused",
-    "mcp": "looks, steers and stops; a run's agent can start none, and answers are refused",
+    **dict.fromkeys(("run", "plan", "check"), "starts from scratch, and asks a person about an unknown spec"),
+    "resume": "continues from the journal; --take is refused",
+    "init": "writes a spec, but doesn't trust it inside a run",
+    "session": "is called by an agent's own commands; gates judge the result",
+    "hook": "is called by an agent's hooks; gates judge the result",
+    "fleet": "only reads; up, init and limit are refused",
+    "mcp": "reads, steers and stops; an agent inside a run can't start another, and answers are refused",
 }
 """All other verbs, and why an agent may call them."""
 
@@ -189,7 +191,7 @@ def test_what_a_person_decides_is_refused_by_the_mark_of_an_agent(
 ) -> None:
     (Path(cli.env["HOME"]) / ".claude").mkdir(exist_ok=True)
     write(cli.place, {"untilgreen.toml": "[gates.green]\nrun = 'true'\n"})
-    if call[0] == "fork":  # what is forked is looked at first
+    if call[0] == "fork":  # the run to fork is looked up first
         assert cli("run", "Mend it.", "--trust", "-a", cli.agent("true"), "--in-place").code == 0
     monkeypatch.setenv("CLAUDECODE", "1")
 
@@ -200,7 +202,7 @@ def test_what_a_person_decides_is_refused_by_the_mark_of_an_agent(
 
 
 def test_what_a_person_decides_is_refused_inside_of_a_real_turn(cli: Cli) -> None:
-    """By an agent that calls each of them, with the variables that its turn has."""
+    """The agent calls each of them itself, with the variables of its turn."""
     (Path(cli.env["HOME"]) / ".claude").mkdir()
     write(cli.place, {"untilgreen.toml": "[gates.green]\nrun = 'true'\n"})
     calls = [*REFUSED.values(), ("check", "--trust"), ("run", "x", "-a", "cmd:true", "--trust")]
@@ -222,10 +224,10 @@ NAMESPACES = [
     if sys.platform == "linux"
     and subprocess.run([*how.split(), "true"], check=False, stderr=-3).returncode == 0
 ]
-"""Process namespaces of the agent's own, where they can be made."""
+"""Ways to give the agent its own process namespace, if this system allows them."""
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody adopts what leaves its family")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers, which adopt orphans")
 @pytest.mark.parametrize("how", ["a clean environment", "a family of its own", *NAMESPACES])
 def test_an_agent_that_hides_where_it_comes_from_is_refused_as_well(cli: Cli, how: str) -> None:
     names = ("PATH", "HOME", "LANG", "UNTILGREEN_STATE_DIR")

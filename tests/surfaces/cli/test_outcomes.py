@@ -6,7 +6,7 @@ from tests.surfaces.cli.helpers import GREEN_CALC, NO_OP, RED_CALC, UNITTEST, Cl
 
 FIX = "cat > /dev/null\nsed 's/a - b/a + b/' calc.py > new && mv new calc.py\n"
 HALF = "def add(a, b):\n    return 1\n"
-"""One test of two passes."""
+"""One of the two tests passes."""
 WORSE = "def add(a, b):\n    return None\n"
 
 
@@ -48,7 +48,7 @@ def test_a_run_in_circles_is_stuck_with_1_and_its_evidence(cli: Cli) -> None:
 
 def test_at_a_terminal_a_run_in_circles_asks_first_and_4_ends_it(cli: Cli) -> None:
     terminal = cli.on_a_terminal("run", "Mend it.", "-a", "cmd:true", "-g", "test -f done")
-    eventually(lambda: "1-4 answer" in terminal.seen, "the run asks")
+    eventually(lambda: "1-4 answer" in terminal.seen, "the question")
     assert "No answer within 15m: end." in terminal.seen
 
     terminal.type("4")
@@ -98,7 +98,7 @@ def test_an_agent_that_cannot_be_used_is_said_before_a_gate_runs_and_leaves_no_r
 def test_an_agent_that_vanishes_ends_with_4_and_the_run_goes_on_when_it_is_there(cli: Cli) -> None:
     agent, away = cli.agent("cat > /dev/null\ntouch done\n"), cli.tmp / "away.sh"
     gone = f"away=test -f done || {{ mv {cli.tmp}/agent.sh {away}; false; }}"
-    here = ("--set", "clean_room.enabled=false")  # where the agent is gone already
+    here = ("--set", "clean_room.enabled=false")  # there, the agent's script would already be gone
     left = cli("run", "Mend it.", "--agent", agent, "--gate", gone, *here)
     (run,) = cli.ids
 
@@ -224,7 +224,7 @@ touch {calc.tmp}/second
 def test_a_persons_file_saved_outside_a_turn_is_left_alone_and_named(
     cli: Cli, name: str, turn: int, laps: int
 ) -> None:
-    """The gate stands in for the person: it runs while no turn does."""
+    """The gate plays the person: it writes the file between two turns."""
     turns = f"cat > /dev/null\necho x >> {cli.tmp}/turns\nwc -l < {cli.tmp}/turns > work.txt\n"
     gate = (
         f'test "$(wc -l < {cli.tmp}/turns)" = {turn} && echo mine > {name}; '
@@ -265,7 +265,7 @@ def test_what_gates_leave_behind_is_nobodys_change(calc: Cli) -> None:
     limited = ("--max-iterations", "2", "--json")
     done = calc("run", "Mend it.", "-a", calc.agent(NO_OP), "-g", UNITTEST, *bytecode, *limited)
 
-    assert (calc.place / "__pycache__").is_dir(), "the gate leaves something behind"
+    assert (calc.place / "__pycache__").is_dir(), "the gate left no files behind"
     turns = [e for e in done.events if e["type"] == "SnapshotTaken" and e["phase"] == "turn"]
     assert [turn.get("changes", []) for turn in turns] == [[], [], []]
     assert "noop" in [signal["kind"] for lap in done.result["history"] for signal in lap["signals"]]

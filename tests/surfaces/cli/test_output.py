@@ -1,4 +1,4 @@
-"""What reaches a terminal, a pipe and a file: no foreign escape sequence, no picture where none belongs."""
+"""Output on a terminal, in a pipe and in a file: no foreign escape sequences, drawings only on a terminal."""
 
 import os
 import re
@@ -9,11 +9,11 @@ import pytest
 from tests.surfaces.cli.helpers import COMMAND, NO_OP, PATIENCE_SECONDS, Cli, eventually
 
 HOSTILE = r"printf '\033]0;owned\007\033[2J\033[31mevil\r\n\033[1A\302\233more\n'"
-"""A title, a cleared screen, a color, a cursor that goes up, and the same in one byte."""
+"""Sets the title, clears the screen, sets a color, moves the cursor up, and ends with a one-character CSI."""
 
 
 def run(cli: Cli, *flags: str) -> tuple[str, ...]:
-    """A run of one lap in which everybody tries to take over the terminal."""
+    """The arguments of a run of one lap whose task, agent and gate try to take over the terminal."""
     agent, gate = cli.agent(f"{NO_OP}{HOSTILE}\n"), f"tests={HOSTILE}; exit 1"
     return ("run", "Mend \x1b[31mit.", "--agent", agent, "--gate", gate, "--max-iterations", "1", *flags)
 
@@ -104,11 +104,11 @@ def test_a_reader_that_leaves_early_does_not_disturb_the_run(cli: Cli) -> None:
     process.stdout.readline()
     process.stdout.close()
 
-    said = process.stderr.read().decode()
+    errors = process.stderr.read().decode()
     process.stderr.close()
 
     assert process.wait(timeout=PATIENCE_SECONDS) == 0
-    assert said == ""
+    assert errors == ""
     assert cli("show", "--json").result["outcome"] == "converged"
 
 
@@ -138,7 +138,7 @@ def test_a_reader_of_the_help_that_leaves_is_no_error(cli: Cli) -> None:
 def test_keys_pause_steer_and_stop_a_run_on_a_real_terminal(cli: Cli) -> None:
     slow = f"cat > /dev/null\ntouch {cli.tmp}/works\nwhile ! test -f {cli.tmp}/go; do sleep 0.05; done\n"
     terminal = cli.on_a_terminal("run", "Mend it.", "--agent", cli.agent(slow), "--gate", "test -f done")
-    eventually((cli.tmp / "works").exists, "the agent works")
+    eventually((cli.tmp / "works").exists, "the first turn")
     (run,) = cli.ids
 
     eventually(lambda: "p pause" in terminal.seen, "the keys")
@@ -233,7 +233,7 @@ def test_output_that_can_not_be_written_is_an_error(cli: Cli) -> None:
     assert done.stderr == "error: The output can't be written: No space left on device.\n"
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_pipes_in_place_of_the_files_of_a_run_are_not_waited_for(cli: Cli) -> None:
     assert cli("run", "Do.", "--agent", "cmd:touch done", "--gate", "test -f done", "--no-input").code == 0
     cli("list")

@@ -1,4 +1,4 @@
-"""Overnight: a run in the background, a terminal that closes, coming back, and who is told."""
+"""Overnight: a run in the background, a terminal that closes, coming back to the run, and notifiers."""
 
 import json
 import os
@@ -23,14 +23,14 @@ def test_a_detached_run_goes_on_without_its_terminal_and_follow_comes_back_to_it
     left = done.lines[-1]
     (run,) = cli.ids
     assert (left["type"], left["run"]) == ("detached", run)
-    assert os.getsid(left["pid"]) == left["pid"], "it has a session of its own"
+    assert os.getsid(left["pid"]) == left["pid"], "it is not in its own session"
     os.kill(left["pid"], signal.SIGHUP)
     watch = cli.start("follow", run)
     (cli.tmp / "go").touch()
     seen = watch.end()
     assert seen.code == 0
     assert "converged: all required gates pass in lap 1" in seen.out
-    eventually(lambda: not alive(left["pid"]), "the driver ends")
+    eventually(lambda: not alive(left["pid"]), "the driver's end")
     assert "converged" in Path(left["log"]).read_text()
 
 

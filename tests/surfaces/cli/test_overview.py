@@ -1,4 +1,4 @@
-"""`untilgreen` alone: what it sees here, and what to do next."""
+"""`untilgreen` without a command: what it finds here, and what to do next."""
 
 from tests.surfaces.cli.helpers import NO_OP, Cli, Say, Terminal, eventually, script, write
 
@@ -71,7 +71,7 @@ def test_a_rate_limited_run_is_watched_while_a_process_waits_and_resumed_when_no
     script(cli.tmp / "bin" / "claude", "cat > /dev/null\necho '429 rate limit exceeded' >&2\nexit 1\n")
     env = {"PATH": f"{cli.tmp}/bin:{cli.env['PATH']}"}
     driver = cli.start("run", "Fix it.", "--agent", "claude", "-g", "test -f done", env=env)
-    eventually(lambda: "the last one: paused, " in said().out, "the run is paused")
+    eventually(lambda: "the last one: paused, " in said().out, "the pause")
 
     driven, shown = said().out, said("show").out
     driver.process.kill()
@@ -83,7 +83,7 @@ def test_a_rate_limited_run_is_watched_while_a_process_waits_and_resumed_when_no
     assert "Next: untilgreen why, then: untilgreen resume\n" in left
     assert "; no process is driving the run\n" in left_shown
     again = cli.start("resume", env=env)
-    eventually(lambda: "Next: untilgreen follow\n" in said().out, "a process waits again")
+    eventually(lambda: "Next: untilgreen follow\n" in said().out, "the pause after the resume")
     assert "paused: rate-limited; resuming at " in said("show").out
     again.process.kill()
 

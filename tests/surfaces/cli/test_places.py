@@ -1,4 +1,4 @@
-"""Where runs work: repositories and their parts, plain directories, odd names, one run at a time."""
+"""Where runs work: repositories and parts of them, plain directories, odd names, one run at a time."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ FILES = {"calc.py": RED_CALC, "test_calc.py": CALC_TESTS}
 
 
 def converges(cli: Cli, place: Path) -> None:
-    """A run that is started there fixes what is there."""
+    """Check that a run started in this place fixes the project there."""
     done = cli("run", "Mend it.", "--agent", cli.agent(FIX), "--gate", UNITTEST, cwd=place)
 
     assert done.code == 0, done
@@ -70,7 +70,7 @@ def test_the_directory_can_be_named_from_elsewhere(cli: Cli) -> None:
     assert cli.ids[0] in cli("list", "-C", "there", cwd=cli.tmp).out
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't allow such names")
 def test_a_directory_whose_name_is_no_text_is_refused_with_a_sentence(cli: Cli) -> None:
     place = Path(os.fsdecode(os.fsencode(cli.tmp) + b"/\xff"))
     place.mkdir()

@@ -1,4 +1,4 @@
-"""ACP, MCP and traces cost nothing to those who do not use them."""
+"""ACP, MCP and traces cost nothing unless they are used."""
 
 import os
 import subprocess

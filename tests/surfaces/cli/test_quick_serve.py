@@ -1,4 +1,4 @@
-"""Plain flags of `serve` are read without the parser, and mean the same; the rest is left to it."""
+"""Plain flags of `serve` are read without the parser and mean the same; all others are left to it."""
 
 import subprocess
 import sys

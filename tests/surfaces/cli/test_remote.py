@@ -1,4 +1,4 @@
-"""--server: the same words about the runs of a server, and the same commands for them."""
+"""--server: the same commands for the runs of a server, with the same output."""
 
 import json
 import signal
@@ -13,7 +13,7 @@ DONE = "cat > /dev/null; touch done"
 
 @pytest.fixture
 def address(cli: Cli) -> Iterator[str]:
-    """A server of the runs here, by its address without the token: that is in a file."""
+    """The address of a server for the runs here, without the token, which is in a file."""
     started = cli.start("serve", "--port", "0", "--root", str(cli.place))
     assert started.process.stdout is not None
     yield started.process.stdout.readline().strip().partition("/#")[0]
@@ -77,7 +77,7 @@ def test_what_does_not_work_there_says_so(cli: Cli, address: str) -> None:
 
 
 def test_an_agent_can_not_answer_through_a_server_either(cli: Cli, address: str) -> None:
-    """The server asks who is at the other end."""
+    """The server looks up which process is at the other end of the connection."""
     steer = f"untilgreen steer $UNTILGREEN_INSIDE hello --server {address}"
     ask = f"cat > /dev/null; {steer} 2> {cli.tmp}/said; touch done"
     cli("run", "Fix it.", "--agent", cli.agent(ask), "--gate", "test -f done")

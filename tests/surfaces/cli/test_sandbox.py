@@ -1,4 +1,4 @@
-"""--sandbox bwrap, through whole runs with the real bubblewrap: what an agent tries, and what comes of it."""
+"""--sandbox bwrap, in whole runs with the real bubblewrap: what an agent tries, and how far it gets."""
 
 import json
 import os
@@ -29,7 +29,7 @@ AS_ROOT = str(os.getuid() == 0).lower()
 BWRAP = ("--sandbox", "bwrap", "--set", f"sandbox.as_root={AS_ROOT}")
 MENDED = "grep -q mended notes.txt"
 HIDDEN = "test ! -e ~/.ssh"
-"""Green inside the sandbox only."""
+"""Green only inside the sandbox."""
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +106,7 @@ echo 'gitdir: /tmp' > .git; mv .git other; rm -rf $common/objects/pack
 
 
 def test_a_repository_that_the_agent_makes_runs_nothing_when_its_work_is_kept(cli: Cli) -> None:
-    """Snapshots are taken outside, by our own git, which comes by every repository in the workspace."""
+    """Snapshots are taken outside the sandbox, by our own git, which comes across every nested repository."""
     escaped = cli.place.parent / "escaped"
     tries = f"""
 test -e sub || {{ git init -q sub && cd sub && git config user.name A && git config user.email a@b
@@ -125,7 +125,7 @@ echo x >> sub/file; echo x >> other.txt
     assert cli("diff").code == 0
     assert cli("restore", f"{cli.ids[0]}@1").code == 0
     assert not escaped.exists()
-    git(cli.place / "sub", "status")  # whoever runs git there himself is not protected
+    git(cli.place / "sub", "status")  # a person who runs git there is not protected
     assert escaped.exists()
 
 
@@ -144,7 +144,7 @@ echo '* filter=evil' > .gitattributes
     assert (cli.place / "notes.txt").read_text() == "start\n"
     assert not escaped.exists()
     write(cli.place, {".gitattributes": "* filter=evil\n"})
-    git(cli.place, "add", "--all")  # it would have worked
+    git(cli.place, "add", "--all")  # the trap works for a person's own git
     assert escaped.exists()
 
 
@@ -242,9 +242,9 @@ def test_a_driver_that_is_root_is_told_the_way_out_and_starts_nothing(cli: Cli) 
 
 
 def test_doctor_tries_a_sandbox_inside_of_a_sandbox(cli: Cli) -> None:
-    said = cli("doctor").out
-    assert "bwrap works, even nested" in said
-    assert "(rlimits)" in said or "(cgroup v2)" in said
+    out = cli("doctor").out
+    assert "bwrap works, even nested" in out
+    assert "(rlimits)" in out or "(cgroup v2)" in out
 
 
 def test_a_workspace_that_is_the_home_directory_can_not_be_closed_off(cli: Cli) -> None:

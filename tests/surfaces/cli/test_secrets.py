@@ -1,4 +1,4 @@
-"""What must not be written down is nowhere in what a run leaves, in whatever way it came there."""
+"""No secret is in anything that a run leaves behind, whichever way it got into the run."""
 
 import base64
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.surfaces.cli.helpers import Cli, write
 
 SECRET = "hunter2-hunter2-hunter2"
-# In pieces, so that nobody takes this file for one that leaks.
+# In pieces, so that scanners for leaked secrets don't report this file.
 TOKEN = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"
 VARIABLES = {"SERVICE_TOKEN": SECRET}
 AGENT = """\
@@ -26,11 +26,11 @@ exit 1
 
 
 def leaks(place: Path, *secrets: str) -> list[str]:
-    """The files of runs in which a secret stands or whose name has one; snapshots are the user's files."""
+    """The files of runs with a secret in their text or path, except snapshots, which are the user's files."""
     forms = [secret.encode() for secret in secrets]
     forms += [base64.b64encode(b"me:" + form)[4:28] for form in forms]
     found = [path for path in place.rglob("*") if path.is_file() and "workspace" not in path.parts]
-    assert found, "there is nothing to look at"
+    assert found, "there are no files to search"
     return [
         str(path.relative_to(place))
         for path in found

@@ -1,4 +1,4 @@
-"""What a run tells, in whatever form and to whomever, has no secret in it."""
+"""Nothing that a run prints, reports or sends to a notifier has a secret in it."""
 
 import base64
 from pathlib import Path
@@ -31,7 +31,7 @@ def leaking(text: str) -> list[str]:
 
 @pytest.fixture
 def told(cli: Cli) -> Path:
-    """Where a notifier has written all that it was told."""
+    """The file to which a notifier writes everything that it receives."""
     return cli.tmp / "told.txt"
 
 
@@ -50,9 +50,9 @@ def test_a_secret_is_in_nothing_that_a_run_tells(cli: Cli, told: Path) -> None:
     assert leaking(told.read_text()) == []
     assert "exhausted" in told.read_text()
     for verb, *flags in TELLING:
-        said = cli(verb, *(() if verb == "list" else ("@last",)), *flags, env=VARIABLES)
-        assert (verb, flags, leaking(said.out + said.err)) == (verb, flags, [])
-        assert said.out
+        shown = cli(verb, *(() if verb == "list" else ("@last",)), *flags, env=VARIABLES)
+        assert (verb, flags, leaking(shown.out + shown.err)) == (verb, flags, [])
+        assert shown.out
 
 
 def test_a_secret_in_a_gate_is_in_no_plan_and_no_check(cli: Cli) -> None:
@@ -68,5 +68,5 @@ def test_a_secret_in_a_gate_is_in_no_plan_and_no_check(cli: Cli) -> None:
         config = cli("config", "show", f"Log in with {TOKEN}.", *gates, *flags, env=VARIABLES)
 
         assert (check.code, plan.code, config.code) == (1, 0, 0), check.err + plan.err + config.err
-        for said in (check, plan, config):
-            assert leaking(said.out + said.err) == []
+        for done in (check, plan, config):
+            assert leaking(done.out + done.err) == []

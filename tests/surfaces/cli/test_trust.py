@@ -1,4 +1,4 @@
-"""A spec that somebody else may have written is looked at before anything of it is run."""
+"""A spec that someone else may have written is shown to a person before anything in it runs."""
 
 import os
 from pathlib import Path

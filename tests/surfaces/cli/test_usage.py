@@ -1,4 +1,4 @@
-"""What a person can write wrong, and what the program says then: one sentence, exit code 2, no traceback."""
+"""Every mistake that a person can make gets one sentence, exit code 2 and no traceback."""
 
 import re
 
@@ -12,7 +12,7 @@ GATE = ("--gate", "test -f done")
 
 
 def refused(done: Done) -> str:
-    """The sentence of a command that was refused before anything began."""
+    """The error of a command that was refused before it did anything."""
     assert done.code == 2, done
     assert done.out == ""
     assert "Traceback" not in done.err
@@ -392,7 +392,7 @@ def test_the_help_of_the_program_and_of_every_verb_fits_a_screen_of_40_lines(sai
     long = {verb: said(*verb.split(), "--help").out.count("\n") for verb in ("", *VERBS)}
 
     assert {verb: lines for verb, lines in long.items() if lines > 40} == {}
-    assert long[""] <= 38, "the command and the next prompt are on the screen, too"
+    assert long[""] <= 38, "the command and the next prompt need lines on the screen, too"
 
 
 def test_check_lists_only_what_it_uses(said: Say) -> None:

@@ -1,4 +1,4 @@
-"""--worktree: a directory and a branch of its own, ready for the gates, and the user's files untouched."""
+"""--worktree: a run gets its own directory and branch, ready for the gates; the user's are not touched."""
 
 import shutil
 import signal
@@ -41,9 +41,9 @@ def test_a_run_in_a_worktree_ends_as_one_commit_and_touches_nothing_of_the_user(
     assert git(cli.place, "rev-list", f"HEAD..{branch}").split() == [done.result["commit"]]
     assert git(cli.place, "rev-parse", f"{branch}^") == head
     assert git(cli.place, "show", f"{branch}:notes.txt") == "mended\n"
-    said = git(cli.place, "log", "-1", "--format=%B", branch)
-    assert said.startswith("Mend it.\n\nconverged: all required gates pass in lap 1\n")
-    assert f"Untilgreen-Run: {run}" in said
+    message = git(cli.place, "log", "-1", "--format=%B", branch)
+    assert message.startswith("Mend it.\n\nconverged: all required gates pass in lap 1\n")
+    assert f"Untilgreen-Run: {run}" in message
     assert git(cli.runs.parent / "worktrees" / run, "status", "--porcelain") == ""
     git(cli.place, "checkout", "--quiet", branch)
     git(cli.place, "fsck", "--strict")
@@ -126,7 +126,7 @@ def test_what_setup_writes_over_a_file_that_git_keeps_is_no_part_of_the_result(c
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "sentence"),
     [
         ('setup = "echo what a pity; exit 3"', "'echo what a pity; exit 3' exit code 3."),
         ('copy = [".env"]', "workspace.copy names '.env', and there is no such file in"),
@@ -134,7 +134,7 @@ def test_what_setup_writes_over_a_file_that_git_keeps_is_no_part_of_the_result(c
     ],
 )
 def test_a_worktree_that_cannot_be_made_ready_is_refused_and_leaves_nothing(
-    cli: Cli, table: str, said: str
+    cli: Cli, table: str, sentence: str
 ) -> None:
     write(
         cli.place,
@@ -145,7 +145,7 @@ def test_a_worktree_that_cannot_be_made_ready_is_refused_and_leaves_nothing(
     done = cli("run", "Mend it.", "--trust", "-a", cli.agent(MENDING), "-g", MENDED)
 
     assert done.code == 2
-    assert said in done.err
+    assert sentence in done.err
     assert (refs(cli.place), cli.ids, worktrees(cli)) == (before, [], [])
     assert git(cli.place, "worktree", "list", "--porcelain").count("worktree ") == 1
 

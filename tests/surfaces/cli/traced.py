@@ -1,7 +1,7 @@
-"""The real program with the calls of some of its functions written down, in order.
+"""Run the real program and record the calls to some of its functions, in order.
 
-Started as `python traced.py FILE command …`; FILE gets a line for each call of a function in WATCHED.
-A coroutine that is resumed is the same call.
+Usage: `python traced.py FILE command …`. FILE gets a line for each call to a function in WATCHED.
+Resuming a coroutine doesn't count as another call.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WATCHED = {
 def calls_of(
     arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: bytes = b""
 ) -> tuple[int, list[str]]:
-    """The exit code of a command, and the watched calls it made."""
+    """Run a command; return its exit code and the watched calls that it made."""
     written = cwd.parent / "calls"
     done = subprocess.run(
         [sys.executable, __file__, str(written), *arguments],
@@ -44,7 +44,7 @@ def calls_of(
 
 
 def _main(written: str, arguments: list[str]) -> None:
-    calls = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)  # at once: a hook ends without a goodbye
+    calls = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)  # unbuffered: a hook ends with os._exit
     frames: set[FrameType] = set()
 
     def look(frame: FrameType, event: str, _: Any) -> None:

@@ -1,4 +1,4 @@
-"""apply: a result gets into the user's files, on top of what they have become, and nothing is lost."""
+"""apply: a result is merged into the user's files as they are now, and nothing is lost."""
 
 import signal
 import time
@@ -19,7 +19,7 @@ IDENTITY = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
 @pytest.fixture
 def ran(cli: Cli) -> str:
-    """A finished run in a worktree that changed a file, removed one and made one."""
+    """The id of a finished run in a worktree that changed one file, removed one and added one."""
     write(cli.place, {"a.txt": LINES, "old.txt": "old\n", ".gitignore": "*.log\n"})
     git(cli.place, "add", "--all")
     git(cli.place, *IDENTITY, "commit", "--quiet", "--message", "more")
@@ -131,7 +131,11 @@ def test_undo_leaves_alone_what_was_changed_since(cli: Cli, said: Say, ran: str)
 
 
 def test_a_run_that_is_not_over_needs_a_lap_and_wrong_laps_are_refused(cli: Cli, said: Say, ran: str) -> None:
-    wrong = [said("apply", f"{ran}@7"), said("apply", f"{ran}@0..1"), said("apply", f"{ran}@1", "--undo")]
+    wrong = [
+        said("apply", f"{ran}@7"),
+        said("apply", f"{ran}@0..1"),
+        said("apply", f"{ran}@1", "--undo"),
+    ]
     hanging = cli.agent(f"cat > /dev/null\ntouch {cli.tmp}/began\nexec sleep 60\n", "hanging.sh")
     started = cli.start("run", "Go on.", "--worktree", "-a", hanging, "-g", "false")
     eventually((cli.tmp / "began").exists)
@@ -168,7 +172,7 @@ def test_an_agent_may_not_apply(
 
 
 def test_an_in_place_run_can_be_applied_to_files_that_went_back(cli: Cli, said: Say) -> None:
-    """Also in a directory without git, whose trees are in the run's own folder."""
+    """This works without git, too: the trees are in the run's own folder then."""
     plain = cli.tmp / "plain"
     write(plain, {"notes.txt": "start\n", "b.txt": "b\n"})
     for place in (cli.place, plain):
@@ -204,7 +208,7 @@ def test_an_apply_that_is_killed_in_the_middle_is_done_again_and_can_still_be_ta
     applied = files(cli.place)
     undone = cli("apply", "--undo")
 
-    assert caught, "not one of them was in the middle"
+    assert caught, "none of them was killed in the middle"
     assert (done.code, undone.code) == (0, 0)
     assert (applied["many/3.txt"], "many/7.txt" in applied, applied["mine.txt"]) == ("new\n", False, "mine\n")
     assert files(cli.place) == before
@@ -212,7 +216,7 @@ def test_an_apply_that_is_killed_in_the_middle_is_done_again_and_can_still_be_ta
 
 
 def test_an_apply_that_left_half_of_the_files_is_taken_back_before_the_next(cli: Cli, ran: str) -> None:
-    """Where git was killed, too: what it had just removed to write it again is missing."""
+    """git removes a file before it rewrites it; if git is killed, too, that file is missing."""
     before = files(cli.place)
     died = cli("apply", env={CRASH_AT: "restore:before:files#1"})
     (cli.place / "a.txt").unlink()

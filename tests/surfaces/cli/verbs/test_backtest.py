@@ -1,4 +1,4 @@
-"""backtest: what detectors and strategies would have done with runs that are over."""
+"""backtest: what detectors and strategies would have done in finished runs."""
 
 import json
 
@@ -60,7 +60,9 @@ def test_one_processor_and_two_say_the_same(cli: Cli) -> None:
     assert told[0].out == told[1].out
     assert (cli.place / "1.jsonl").read_bytes() == (cli.place / "2.jsonl").read_bytes()
     assert len((cli.place / "1.jsonl").read_text().splitlines()) == 63
-    assert (cli.place / "runs.jsonl").stat().st_size > 2_000_000, "too little for two processes"
+    assert (cli.place / "runs.jsonl").stat().st_size > 2_000_000, (
+        "too small to be split between two processes"
+    )
 
 
 def test_json_has_rates_as_parts_of_1(cli: Cli) -> None:
@@ -97,7 +99,7 @@ def test_what_is_wrong_is_a_sentence_and_leaves_no_file(cli: Cli) -> None:
     (cli.place / "bad.jsonl").write_text(json.dumps(RUNS[0]) + "\n{}\n")
     given = ("--trajectories", "runs.jsonl")
 
-    for arguments, said in (
+    for arguments, sentence in (
         ((), "Name recorded runs with --trajectories FILE, or use your own with --runs"),
         ((*given, "--runs"), "--trajectories can't be used with --runs"),
         (("--runs", "-j", "2"), "--jobs can't be used with --runs"),
@@ -113,13 +115,13 @@ def test_what_is_wrong_is_a_sentence_and_leaves_no_file(cli: Cli) -> None:
     ):
         done = cli("backtest", *arguments)
         assert done.code == 2, done
-        assert said in done.err
+        assert sentence in done.err
         assert "Traceback" not in done.err
     assert sorted(path.name for path in cli.place.iterdir() if "out" in path.name) == []
 
 
 def runs_of_the_demo(cli: Cli) -> list[str]:
-    """The flags that show the journals of both demos."""
+    """Run both demos; return the flags that make backtest read their journals."""
     cli.env["TMPDIR"] = str(cli.tmp)
     for flags in ((), ("--stuck",)):
         assert cli("demo", *flags).code == 0

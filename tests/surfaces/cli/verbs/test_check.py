@@ -1,16 +1,16 @@
-"""The gates alone: their state, and whether they can be trusted, before any money is spent."""
+"""check: the state of the gates, and whether they can be trusted, before any money is spent."""
 
 import re
 
 from tests.surfaces.cli.helpers import NO_OP, Cli
 
 EVERY_OTHER = "n=$(cat {0} 2>/dev/null || echo 0); echo $((n + 1)) > {0}; "
-"""Counts in a file outside the workspace, so that no file of the work changes."""
+"""Counts in a file outside the workspace, so that the files of the workspace don't change."""
 FLIPS = "flips=" + EVERY_OTHER + "[ $((n % 2)) = 1 ] || {{ echo 'app.py:3: error: too late'; exit 1; }}"
 
 
 def flips(cli: Cli) -> str:
-    """A gate that is red in its first, third and fifth try."""
+    """A gate that fails on its first, third and fifth try."""
     return FLIPS.format(cli.tmp / "count")
 
 
@@ -94,7 +94,7 @@ def test_the_baseline_of_a_run_says_how_the_gates_stand(cli: Cli) -> None:
 
 
 def test_a_flip_on_the_same_files_is_shown_at_the_end_and_in_the_json(cli: Cli) -> None:
-    """The agent does nothing: the gate is red in the baseline and green after lap 1."""
+    """The agent does nothing: the gate is red in the baseline and green in lap 1."""
     counts_here = ("--set", "clean_room.enabled=false")
     run = ("run", "Mend it.", "--agent", cli.agent(NO_OP), "--gate", flips(cli), *counts_here)
 
@@ -113,15 +113,15 @@ def test_a_flip_on_the_same_files_is_shown_at_the_end_and_in_the_json(cli: Cli) 
 
 
 def test_a_green_gate_says_what_it_rests_on(cli: Cli) -> None:
-    """A runner that a test ended with exit code 0 may have printed a few dots, which prove nothing."""
+    """A test can end its runner with exit code 0 after a few dots, so dots alone prove nothing."""
     run = ["--gate", "tests=echo '3 passed in 0.01s'", "--gate", "lint=echo 'All checks passed!'"]
     done = cli("check", *run, "--gate", "dots=printf '..'")
 
-    said = re.sub(r" in [\d.]+s(?=,|\n)", "", done.out)  # a gate that takes long says how long
+    out = re.sub(r" in [\d.]+s(?=,|\n)", "", done.out)  # slow gates show their duration
     assert done.code == 0
-    assert "✓ tests passed, 3 tests\n" in said
-    assert "✓ lint passed\n" in said
-    assert "✓ dots passed, by its exit code alone: its output names no tool and no test\n" in said
+    assert "✓ tests passed, 3 tests\n" in out
+    assert "✓ lint passed\n" in out
+    assert "✓ dots passed, by its exit code alone: its output names no tool and no test\n" in out
 
 
 def test_a_gate_whose_exit_code_alone_is_believed_says_so(cli: Cli) -> None:

@@ -1,4 +1,4 @@
-"""What a shell offers at a TAB, in the real shells where there are any."""
+"""What a shell offers on TAB, in the real shells that are installed."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ from tests.surfaces.cli.helpers import Cli, Say, Terminal, eventually, write
 RUN = ("run", "Mend it now.", "-a", "cmd:true", "-g", "true")
 Offers = Callable[[str], str]
 END = "\x14"
-"""Ctrl-T, which the shells below answer with the line as it is by then."""
+"""Ctrl-T, which makes the shells below print and clear the current line."""
 BASH = r"""
 PS1='READY> '
 for each in 'bell-style none' 'show-all-if-ambiguous on' 'completion-query-items 0' 'page-completions off' \
@@ -29,7 +29,7 @@ ending() { print -r -- "<<$BUFFER>>"; BUFFER= }; zle -N ending; bindkey '^T' end
 
 
 def offered(said: Say, *words: str) -> list[str]:
-    """What completers answer, without their descriptions."""
+    """The completions for these words, without their descriptions."""
     out = said("__complete", *words).out
     return [line.partition("\t")[0] for line in out.partition("begin\n")[2].splitlines()]
 
@@ -41,7 +41,7 @@ def program(name: str) -> str:
 
 @contextmanager
 def shell(cli: Cli, *command: str, settings: str) -> Iterator[Offers]:
-    """An interactive shell; what it shows and writes at a TAB behind a line."""
+    """An interactive shell; yields a function that returns what the shell shows after a line and TAB."""
     (cli.tmp / "settings").write_text(settings)
     env = {**cli.env, "TERM": "xterm"}
     terminal = Terminal(command[1:], cli.place, env, program=command[:1], size=(60, 220))
@@ -73,7 +73,7 @@ def completes_everything(offers: Offers, run: str) -> None:
 
 @pytest.fixture
 def run(cli: Cli) -> str:
-    """A run, and a profile, to speak of."""
+    """The id of a run; there is a profile to complete, too."""
     write(cli.place, {"untilgreen.toml": "[profiles.quick]\nleave = 'last'\n"})
     assert cli(*RUN, "--trust").code == 0
     return cli.ids[0]
@@ -113,7 +113,7 @@ def test_fish_completes_verbs_flags_values_and_runs(cli: Cli, said: Say, run: st
     assert said("completion", "fish", "--install").code == 0
 
     def offers(line: str) -> str:
-        """Fish says by itself what it would offer; a single offer is what TAB would write."""
+        """Fish can print what it would offer; a single offer is what TAB would insert."""
         asked = ["--command", f"complete --do-complete '{line}'"]
         done = subprocess.run(
             [fish, *asked], cwd=cli.place, env=cli.env, capture_output=True, text=True, check=True

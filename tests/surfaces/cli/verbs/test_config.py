@@ -1,4 +1,4 @@
-"""The spec as it holds: every value, and who set it."""
+"""config show: every value of the effective spec, and where it was set."""
 
 import tomllib
 from pathlib import Path

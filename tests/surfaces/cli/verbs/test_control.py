@@ -1,4 +1,4 @@
-"""stop, cancel, pause, steer, answer and follow, with and without somebody who drives."""
+"""stop, cancel, pause, steer, answer and follow, with and without a driver."""
 
 import signal
 from pathlib import Path
@@ -16,12 +16,12 @@ cat > {tmp}/brief-$(ls {tmp} | grep -c '^brief-')
 touch {tmp}/began
 for i in $(seq 1000); do test -f {tmp}/go && break; sleep 0.05; done
 """
-"""Keeps what it is told, and works until it may continue."""
+"""Saves its brief, and works until the file `go` exists."""
 HANGING = "cat > /dev/null\ntouch {tmp}/began\nexec sleep 60\n"
 
 
 def driven(cli: Cli, body: str, *flags: str) -> tuple[Started, str]:
-    """A run in the middle of its first turn, and its id."""
+    """Start a run and wait for its first turn; return the process and the run's id."""
     agent = cli.agent(body.format(tmp=cli.tmp))
     started = cli.start("run", "Mend it.", "--agent", agent, "--gate", "test -f done", *flags)
     eventually((cli.tmp / "began").exists, "the first turn")
@@ -29,7 +29,7 @@ def driven(cli: Cli, body: str, *flags: str) -> tuple[Started, str]:
 
 
 def left_open(cli: Cli) -> str:
-    """A run that waits for a person, and that nobody drives."""
+    """The id of a run that waits for a person and has no driver."""
     manual = ("--strategy", "manual", "--no-input")
     assert cli("run", "Mend it.", "-a", cli.agent(NO_OP), "-g", "test -f done", *manual).code == 5
     return cli.ids[0]
@@ -282,7 +282,7 @@ def test_follow_on_a_terminal_shows_what_the_agent_does_and_its_keys_reach_whoev
     terminal.type("leave the API alone\r")
     eventually(lambda: "Steered" in [event["type"] for event in cli.journal(run)], "the note")
     terminal.type("ss")
-    eventually(lambda: "stopping after this lap" in terminal.seen, "the wish to stop")
+    eventually(lambda: "stopping after this lap" in terminal.seen, "the stop request")
     (cli.tmp / "go").touch()
     (code, seen), done = terminal.end(), started.end()
 
@@ -352,7 +352,7 @@ def test_an_answer_with_an_argument_means_the_last_run_too(cli: Cli, said: Say) 
 
 
 def test_an_answer_drives_a_served_run_again(cli: Cli) -> None:
-    """Nobody sits at a terminal for it, so its process has ended."""
+    """A served run has no terminal to ask at, so its process ended with the question."""
     waits = cli(
         "run", "Do it.", "-a", cli.agent(NO_OP), "-g", "false", "-s", "manual", "--no-input", "--json"
     )

@@ -8,11 +8,11 @@ import pytest
 from tests.surfaces.cli.helpers import Cli, Say, eventually, git
 
 COUNTING = "cat > /dev/null\necho x >> {tmp}/turns\nwc -l < {tmp}/turns | tr -d ' ' > count.txt\n"
-"""Writes in each turn which one it is."""
+"""Writes the number of the turn to count.txt."""
 
 
 def counted(cli: Cli, laps: int = 2) -> str:
-    """A run whose lap N left N in count.txt, and its id."""
+    """Run laps that each leave their number in count.txt; return the run's id."""
     flags = ("--max-iterations", str(laps), "--set", "leave='last'")
     done = cli("run", "Count.", "-a", cli.agent(COUNTING.format(tmp=cli.tmp)), "-g", "false", *flags)
     assert done.code == 3
@@ -20,7 +20,7 @@ def counted(cli: Cli, laps: int = 2) -> str:
 
 
 def changed(text: str) -> list[str]:
-    """The lines that a diff takes away and adds."""
+    """The lines that a diff removes and adds."""
     return [line for line in text.splitlines() if re.match(r"[+-][^+-]", line)]
 
 
@@ -83,12 +83,12 @@ def test_restore_brings_a_lap_back_and_prints_the_way_back(cli: Cli) -> None:
 
     back = re.search(r"untilgreen (restore \S+ --snapshot ([0-9a-f]+))", done.out)
     assert back is not None
-    assert len(back[2]) < 40, "short enough to type"
+    assert len(back[2]) < 40, "too long to type"
     again = cli(*back[1].split())
 
     assert again.code == 0
     assert count.read_text() == "mine\n"
-    assert git(cli.place, "status", "--porcelain=v2", "--branch") == before, "git's own state is untouched"
+    assert git(cli.place, "status", "--porcelain=v2", "--branch") == before, "HEAD or the index changed"
 
 
 def test_the_way_back_from_the_best_lap_is_printed_at_the_end_of_a_run(cli: Cli) -> None:

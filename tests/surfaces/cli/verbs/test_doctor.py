@@ -1,4 +1,4 @@
-"""What is wrong with a machine is said before a run finds out, with its fix."""
+"""doctor: what is wrong with a machine, and how to fix it, before a run finds out."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ def rows(cli: Cli, *arguments: str, code: int = 0, env: dict[str, str] | None = 
 
 
 def claude(cli: Cli, body: str) -> dict[str, str]:
-    """A PATH on which `claude` is a script of ours."""
+    """An environment in which `claude` is this script."""
     folder = cli.tmp / "bin"
     folder.mkdir()
     script(folder / "claude", body)
@@ -64,7 +64,7 @@ def test_a_sandbox_that_can_not_be_made_is_shown_with_its_fix(cli: Cli, works: s
 
 
 def test_a_git_that_a_run_refuses_fails(cli: Cli) -> None:
-    """Doctor once said 2.25 where a run needs 2.31."""
+    """doctor once asked for git 2.25 although a run needs 2.31."""
     folder = cli.tmp / "old"
     folder.mkdir()
     script(folder / "git", "#!/bin/sh\necho git version 2.30.2\n")
@@ -129,10 +129,10 @@ def test_a_wrong_spec_fails_with_its_line(cli: Cli) -> None:
 def test_each_error_of_a_spec_has_a_line_of_its_own(cli: Cli) -> None:
     write(cli.place, {"untilgreen.toml": 'stratgy = "fixed"\ntsak = "x"\n'})
 
-    said = cli("doctor").out
+    out = cli("doctor").out
 
-    assert "spec: There are 2 errors:\n    untilgreen.toml, line 1: " in said
-    assert "\n    untilgreen.toml, line 2: " in said
+    assert "spec: There are 2 errors:\n    untilgreen.toml, line 1: " in out
+    assert "\n    untilgreen.toml, line 2: " in out
 
 
 def test_a_state_directory_that_others_can_read_is_said(cli: Cli) -> None:

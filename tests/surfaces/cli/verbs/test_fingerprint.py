@@ -1,4 +1,4 @@
-"""fingerprint: what is seen in the output of a tool."""
+"""fingerprint: what is recognized in the output of a tool."""
 
 from tests.surfaces.cli.helpers import Cli
 

@@ -1,4 +1,4 @@
-"""fork: another run from any lap, with what its run was made of, or with something else instead."""
+"""fork: a new run from any lap, with the plan of the original run or with changes to it."""
 
 import re
 import shlex
@@ -14,7 +14,7 @@ FINISHING = "cat > {tmp}/brief\ncat count.txt > seen.txt\necho done > done.txt\n
 
 
 def counted(cli: Cli, *flags: str, cwd: Path | None = None) -> str:
-    """A run of two laps, that left 1 and 2 in count.txt and is not done."""
+    """Run two laps that leave 1 and 2 in count.txt and stay red; return the run's id."""
     agent = cli.agent(COUNTING.format(tmp=cli.tmp))
     limits = ("--max-iterations", "2", "--set", "leave='last'")
     done = cli("run", "Count.", "-a", agent, "-g", "test -e done.txt", *limits, *flags, cwd=cwd)
@@ -44,7 +44,7 @@ def test_a_fork_in_a_worktree_begins_with_a_lap_and_leaves_the_users_files(cli: 
         "1\n",
     )
     assert git(cli.place, "rev-parse", f"{branch}^") == git(cli.place, "rev-parse", "HEAD")
-    assert "conflict in count.txt" in said("apply").out, "the run itself had gone on in place"
+    assert "conflict in count.txt" in said("apply").out, "the original run went on in place"
     (cli.place / "count.txt").unlink()
     assert (said("apply").code, (cli.place / "done.txt").read_text()) == (0, "done\n")
 
@@ -107,7 +107,7 @@ def test_a_fork_is_judged_by_the_code_of_its_run_and_not_by_what_lies_there_now(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said_"),
+    ("arguments", "sentence"),
     [
         (("@last@9",), "has no lap 9; it has 0 to 2"),
         (("@last@0..1",), "A fork starts from one lap"),
@@ -116,13 +116,13 @@ def test_a_fork_is_judged_by_the_code_of_its_run_and_not_by_what_lies_there_now(
     ],
 )
 def test_a_fork_that_makes_no_sense_is_refused_and_leaves_nothing(
-    cli: Cli, said: Say, arguments: tuple[str, ...], said_: str
+    cli: Cli, said: Say, arguments: tuple[str, ...], sentence: str
 ) -> None:
     run = counted(cli)
 
     done = said("fork", *arguments)
 
-    assert (done.code, said_ in done.err, cli.ids) == (2, True, [run])
+    assert (done.code, sentence in done.err, cli.ids) == (2, True, [run])
 
 
 def test_an_agent_may_fork_into_a_worktree_and_not_into_the_directory(

@@ -1,4 +1,4 @@
-"""Topics, the manual page and the reference say what the code says."""
+"""help: topics, the manual page and the reference match the code."""
 
 import shutil
 import subprocess

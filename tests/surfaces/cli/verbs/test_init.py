@@ -1,4 +1,4 @@
-"""A first spec: shown, asked about, never over another one."""
+"""init: the first spec is shown, asked about, and never replaces another one unasked."""
 
 import signal
 import stat
@@ -189,7 +189,7 @@ def test_a_preset_is_a_task_with_gates_that_fit_the_project(
 ) -> None:
     write(project.place, files)
 
-    done = project("init", "--preset", preset, "--yes", "--no-try")  # some would ask a registry
+    done = project("init", "--preset", preset, "--yes", "--no-try")  # some gates would query a registry
 
     spec = (project.place / "untilgreen.toml").read_text()
     assert done.code == 0, done.err

@@ -1,4 +1,4 @@
-"""install and uninstall: ours comes and goes, everything else stays as it was."""
+"""install and uninstall: our own settings come and go; everything else stays as it was."""
 
 from __future__ import annotations
 
@@ -264,8 +264,8 @@ def test_at_a_terminal_the_change_is_shown_and_asked_about(cli: Cli, typed: str,
     assert seen.index("UserPromptSubmit") < seen.index("file? [y/N]" if "file?" in seen else "files? [y/N]")
     assert ended == code
     assert ('Next: type /ralph "TASK" --gate "pytest -q" in Claude Code' in seen) == (code == 0)
-    assert "error:" not in seen, "to say no is not a mistake"
-    assert "\x1b[32m+" in seen, "what is added is green"
+    assert "error:" not in seen, "saying no is not an error"
+    assert "\x1b[32m+" in seen, "added lines are not green"
     assert any(Path(cli.env["HOME"]).rglob("settings.json")) == (code == 0)
 
 

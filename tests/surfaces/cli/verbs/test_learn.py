@@ -1,4 +1,4 @@
-"""learn: what your own runs taught."""
+"""learn: what was learned from your own runs."""
 
 import json
 
@@ -21,7 +21,7 @@ MIXED = [HOPELESS, HOPELESS, HOPELESS, GREEN] * 20
 
 
 def teach(cli: Cli, **agents: list[Course]) -> None:
-    """A book as runs of these agents would have filled it."""
+    """Write the lesson book that runs of these agents would have left."""
     runs = {
         f"260101-{agent}-{place}": Taught(agent=agent, course=course)
         for agent, courses in agents.items()
@@ -103,8 +103,8 @@ def test_a_run_takes_what_was_learned_into_its_plan_and_says_how_it_decides(cli:
     options = started.plan.strategy.options
     assert options["own"][agent]["active"] is True
     assert options["prior"]["version"]
-    said = [event.decision.reason for event in rest if isinstance(event, Decided) and event.lap]
-    assert "from 30 runs of yours and the shared prior" in said[0]
+    reasons = [event.decision.reason for event in rest if isinstance(event, Decided) and event.lap]
+    assert "from 30 runs of yours and the shared prior" in reasons[0]
     assert done.code == 3
     assert len(cli("learn", "--json").lines) == 2
 
@@ -153,6 +153,6 @@ def test_a_plan_says_what_such_runs_took_before(cli: Cli) -> None:
 
     teach(cli, **{"cmd:true": MIXED})
 
-    said = "\nBefore: of 80 such runs elsewhere, 20 were green, half of them by lap 2; a lap cost $0.50\n"
-    assert said in cli(*planned).out
+    line = "\nBefore: of 80 such runs elsewhere, 20 were green, half of them by lap 2; a lap cost $0.50\n"
+    assert line in cli(*planned).out
     assert cli(*planned, "--json").result["past"]["green"] == 20

@@ -1,4 +1,4 @@
-"""list and show: which runs there are, what they are called, and what programs read about them."""
+"""list and show: which runs there are, how to name one, and what `--json` prints about them."""
 
 import itertools
 import re
@@ -10,7 +10,7 @@ GATE = ("--gate", "test -f done")
 
 
 def finished(cli: Cli, task: str = "Mend it.", cwd: Path | None = None) -> str:
-    """A run that took one lap, and its id."""
+    """Run one lap that turns green; return the run's id."""
     before = set(cli.ids)
     cli("run", task, "--agent", cli.agent("touch done\n"), *GATE, cwd=cwd)
     (new,) = set(cli.ids) - before
@@ -18,7 +18,7 @@ def finished(cli: Cli, task: str = "Mend it.", cwd: Path | None = None) -> str:
 
 
 def shared(one: str, other: str) -> str:
-    """How both ids begin."""
+    """The common prefix of two ids."""
     return "".join(
         a for a, b in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     )

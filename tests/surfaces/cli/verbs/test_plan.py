@@ -1,4 +1,4 @@
-"""What a run would do and cost, said before any money is spent."""
+"""plan: what a run would do and cost, shown before any money is spent."""
 
 from typing import Any
 
@@ -100,7 +100,7 @@ AGENTS = {
     "copilot": ("shell(make test)", "--allow-all", FENCED),
     "goose": ("--instructions", "GOOSE_MODE=auto", "nothing: it has no rules for single commands"),
 }
-"""What stands in the command line or the variables by default and with --yolo, and what that permits."""
+"""A part of the command line or variables by default, one with --yolo, and what the default permits."""
 
 
 def test_every_agent_is_shown_with_its_exact_command_line_and_what_it_may_do(cli: Cli) -> None:
@@ -155,9 +155,9 @@ def test_an_agent_over_acp_is_shown_with_its_server_and_what_it_may_do(
 
 
 def test_variables_that_permit_are_shown_to_people_too(cli: Cli) -> None:
-    said = cli("plan", "Mend it.", "-a", "opencode", "-g", "tests=make test").out
+    out = cli("plan", "Mend it.", "-a", "opencode", "-g", "tests=make test").out
 
-    assert "    OPENCODE_PERMISSION='{" in said
+    assert "    OPENCODE_PERMISSION='{" in out
 
 
 def test_it_begins_with_the_agent_and_hides_defaults_unless_asked(cli: Cli) -> None:

@@ -1,4 +1,4 @@
-"""Plugins in the workspace: found, copied before the first lap, named when it fails."""
+"""Plugins in the workspace: found, copied before the first lap, and named when they fail."""
 
 import pytest
 

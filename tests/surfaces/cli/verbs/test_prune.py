@@ -1,4 +1,4 @@
-"""prune: old runs go without a trace, and what somebody still needs stays."""
+"""prune: old runs are removed without a trace, and what someone still needs stays."""
 
 import json
 import signal
@@ -16,7 +16,7 @@ IDENTITY = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
 
 def counted(cli: Cli, *flags: str, laps: int = 3) -> str:
-    """A run whose lap N left another number in count.txt."""
+    """Run laps that each write another number to count.txt; return the run's id."""
     agent = cli.agent(COUNTING.format(tmp=cli.tmp))
     limits = ("--max-iterations", str(laps), "--set", "leave='last'", "--set", "detectors=[]")
     done = cli("run", "Count.", "-a", agent, "-g", "false", *limits, *flags)
@@ -30,7 +30,7 @@ def refs(place: Path, run: str) -> list[str]:
 
 
 def traces(cli: Cli, run: str) -> list[str]:
-    """Everything in the repository and in the state directory that has the run's id in its name."""
+    """The paths in the repository and the state directory whose name contains the run's id."""
     places = (cli.place / ".git", cli.runs.parent)
     return [str(path) for place in places for path in place.rglob("*") if run in path.name]
 
@@ -51,7 +51,7 @@ def test_after_a_prune_nothing_of_the_run_is_left(cli: Cli, said: Say, mode: str
     assert not (cli.place / ".git" / "refs" / "untilgreen").exists()
     assert git(cli.place, "worktree", "list").count("\n") == 1
     assert "error" not in git(cli.place, "fsck", "--strict", "--no-dangling")
-    assert (cli.place / "count.txt").exists() == left, "the user's own files are not touched"
+    assert (cli.place / "count.txt").exists() == left, "the user's own files were touched"
 
 
 def test_a_young_run_keeps_its_first_best_and_last_files_and_the_newest_keeps_all(

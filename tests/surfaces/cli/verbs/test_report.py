@@ -1,4 +1,4 @@
-"""report: a real run, written down in each form."""
+"""report: a real run in every format."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What `--json` prints is what `schema` promises, for every verb that has it."""
+"""The output of `--json` fits the published schema, for every verb that has the flag."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from untilgreen.surfaces.json_schemas import LINES, SCHEMAS, schema_of
 
 
 def strict(schema: Any) -> Any:
-    """The same schema without room for fields that it does not name."""
+    """The same schema, but rejecting fields that it does not name."""
     if isinstance(schema, dict):
         closed = {key: strict(value) for key, value in schema.items()}
         if "properties" in closed and closed.get("type") == "object":
@@ -30,7 +30,7 @@ OUTPUT = Draft202012Validator(strict(schema_of("output")))
 
 
 def valid(done: Done, code: int = 0) -> Done:
-    """Every line fits, and the first says which version it is."""
+    """Check that every line fits the schema and that the first one states the version."""
     assert done.lines[0] == {"type": "version", "schema": "1.0", "tool": "untilgreen"}
     return fitting(done, code)
 
@@ -112,7 +112,7 @@ def a_session(cli: Cli, verb: str) -> None:
 
 
 def _report(cli: Cli) -> None:
-    """One object over many lines, which its own schema is for, too."""
+    """A report is one object over many lines, and must fit its own schema, too."""
     a_run(cli)
     told = json.loads(cli("report", "--format", "json").out)
     for schema in ("output", "report"):
@@ -144,11 +144,11 @@ CALLS: dict[str, Callable[[Cli], object]] = {
     "session list": lambda cli: a_session(cli, "list"),
     "report": _report,
 }
-"""A verb that learns `--json` gets its row here."""
+"""A verb that gains `--json` gets a row here."""
 
 
 def with_json(app: App, name: str = "") -> Iterator[str]:
-    """Every command below this one that has a flag for it, or a form of that name."""
+    """All commands below this one that have a `--json` flag or a `json` format."""
     if getattr(app.default_command, "__module__", "").startswith("untilgreen."):
         for argument in app.assemble_argument_collection():
             if "--json" in argument.names or "json" in (argument.get_choices() or ()):
@@ -159,7 +159,7 @@ def with_json(app: App, name: str = "") -> Iterator[str]:
 
 
 ON_SERVERS = "fleet workers"
-"""Needs a fleet: `tests/fleet/test_overview.py` holds it to the schema."""
+"""It needs a fleet, so `tests/fleet/test_overview.py` checks it against the schema."""
 
 
 def test_no_command_with_json_is_left_out() -> None:

@@ -1,4 +1,4 @@
-"""One lap in full, and all of them: what was told, said, changed, found and decided."""
+"""show and log: one lap or all of them, with brief, reply, changes, findings and decision."""
 
 import pytest
 
@@ -16,7 +16,7 @@ GATE = "test -f done || { echo 'a.py:1: error: not done'; exit 1; }"
 
 @pytest.fixture
 def run(cli: Cli) -> str:
-    """Two laps; the second one is green."""
+    """The id of a run with two laps, the second one green."""
     done = cli("run", "Write on.", "-a", cli.agent(AGENT.format(tmp=cli.tmp)), "-g", f"tests={GATE}")
     assert done.code == 0, done.err
     return cli.ids[-1]

@@ -1,4 +1,4 @@
-"""verify: the journal is whole, and the gates say once more what it says they said."""
+"""verify: the journal is intact, and the gates give the recorded verdicts again."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""why: on a real run, and the command that it names works as it stands."""
+"""why: on a real run; the command that it suggests works as printed."""
 
 import shlex
 
