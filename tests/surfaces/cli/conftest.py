@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import CALC_TESTS, RED_CALC, Cli, Done, Say, repository
+from tests.surfaces.cli.helpers import CALC_TESTS, RED_CALC, Cli, Done, Invoke, repository
 from untilgreen.surfaces.cli.main import call
 
 KEPT = ("LD_LIBRARY_PATH", "SSL_CERT_FILE", "TMPDIR", "COVERAGE_PROCESS_START")
@@ -48,7 +48,7 @@ def calc(tmp_path: Path, cli: Cli) -> Cli:
 
 
 @pytest.fixture
-def said(cli: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Say:
+def invoke(cli: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Invoke:
     """Runs commands in the test's own process: much quicker, and enough where only the output matters."""
     for name in [name for name in os.environ if name.startswith("UNTILGREEN_")]:
         monkeypatch.delenv(name)

@@ -72,7 +72,7 @@ class Done:
         return [line["event"] for line in self.lines if line["type"] == "event"]
 
 
-Say = Callable[..., Done]
+Invoke = Callable[..., Done]
 
 
 def finished(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdin: BinaryIO) -> Done:

@@ -2,7 +2,7 @@
 
 import signal
 
-from tests.surfaces.cli.helpers import Cli, Say, eventually, git
+from tests.surfaces.cli.helpers import Cli, Invoke, eventually, git
 
 COMMIT = "git -c user.name=B -c user.email=b@example.org commit --allow-empty -qm"
 IDENTITY = ("-c", "user.name=A", "-c", "user.email=a@example.org")
@@ -12,11 +12,11 @@ def head(cli: Cli) -> str:
     return git(cli.place, "rev-parse", "--short", "HEAD").strip()
 
 
-def test_every_commit_of_a_turn_is_named_in_the_lap_and_at_the_end(cli: Cli, said: Say) -> None:
+def test_every_commit_of_a_turn_is_named_in_the_lap_and_at_the_end(cli: Cli, invoke: Invoke) -> None:
     agent = cli.agent(f"cat > /dev/null\n{COMMIT} one\n{COMMIT} 'two \x1b[31m'\necho x >> notes.txt\n")
 
     done = cli("run", "Mend it.", "-a", agent, "-g", "grep -q x notes.txt")
-    told = said("show", "--json").lines[-1]
+    told = invoke("show", "--json").lines[-1]
 
     first = git(cli.place, "rev-parse", "--short", "HEAD~1").strip()
     assert f"lap 1: 1 file changed; committed itself: {head(cli)} two" in done.err
@@ -25,7 +25,7 @@ def test_every_commit_of_a_turn_is_named_in_the_lap_and_at_the_end(cli: Cli, sai
     assert "\x1b" not in done.out + done.err
 
 
-def test_a_commit_of_a_person_between_two_turns_is_not_the_agents(cli: Cli, said: Say) -> None:
+def test_a_commit_of_a_person_between_two_turns_is_not_the_agents(cli: Cli, invoke: Invoke) -> None:
     agent = cli.agent("cat > /dev/null\necho x >> notes.txt\n")
     flags = ("-s", "manual", "--no-input")
     assert cli("run", "Mend it.", "-a", agent, "-g", "test -e done", *flags).code == 5
@@ -33,8 +33,8 @@ def test_a_commit_of_a_person_between_two_turns_is_not_the_agents(cli: Cli, said
     assert cli("answer", "@last", "continue").code == 0
     assert cli("resume", "--no-input").code == 5
 
-    assert said("show", "--json").lines[-1]["commits"] == []
-    assert said("show", "--json").lines[-1]["laps"] == 2
+    assert invoke("show", "--json").lines[-1]["commits"] == []
+    assert invoke("show", "--json").lines[-1]["laps"] == 2
 
 
 def test_a_head_that_was_moved_back_and_a_first_commit_are_named(cli: Cli) -> None:

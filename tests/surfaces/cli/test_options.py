@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import Say
+from tests.surfaces.cli.helpers import Invoke
 from untilgreen.surfaces.cli import remote
 from untilgreen.surfaces.cli.main import reference
 from untilgreen.surfaces.cli.options import SpecFlags
@@ -41,8 +41,8 @@ def test_help_offers_a_server_only_where_it_can_be_used() -> None:
         "worker",
     ],
 )
-def test_every_command_of_a_fleet_says_how_to_install_its_libraries(said: Say, words: str) -> None:
-    done = said(*words.split())
+def test_every_command_of_a_fleet_says_how_to_install_its_libraries(invoke: Invoke, words: str) -> None:
+    done = invoke(*words.split())
 
     assert (done.code, done.err) == (
         2,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli, Done, Say, eventually, script, write
+from tests.surfaces.cli.helpers import Cli, Done, Invoke, eventually, script, write
 from untilgreen.surfaces.cli.main import VERBS
 
 STRICT = """\
@@ -187,7 +187,7 @@ def test_for_every_verb_it_is_decided_whether_an_agent_may_call_it() -> None:
     ids=" ".join,
 )
 def test_what_a_person_decides_is_refused_by_the_mark_of_an_agent(
-    cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch, call: tuple[str, ...]
+    cli: Cli, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, call: tuple[str, ...]
 ) -> None:
     (Path(cli.env["HOME"]) / ".claude").mkdir(exist_ok=True)
     write(cli.place, {"untilgreen.toml": "[gates.green]\nrun = 'true'\n"})
@@ -195,7 +195,7 @@ def test_what_a_person_decides_is_refused_by_the_mark_of_an_agent(
         assert cli("run", "Mend it.", "--trust", "-a", cli.agent("true"), "--in-place").code == 0
     monkeypatch.setenv("CLAUDECODE", "1")
 
-    refused = said(*call)
+    refused = invoke(*call)
 
     assert refused.code == 2
     assert "is for people, not for agents, and CLAUDECODE is set here" in refused.err
@@ -254,14 +254,14 @@ def test_an_agent_that_hides_where_it_comes_from_is_refused_as_well(cli: Cli, ho
 
 @pytest.mark.parametrize("mark", ["CLAUDECODE", "UNTILGREEN_INSIDE"])
 def test_an_agent_takes_no_run_out_of_its_session(
-    cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch, mark: str
+    cli: Cli, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, mark: str
 ) -> None:
     gate = ("--gate", "test -e answer.txt")
-    begun = said("session", "start", "Mend it.", "--session", "s-1", "--agent", "claude", *gate)
+    begun = invoke("session", "start", "Mend it.", "--session", "s-1", "--agent", "claude", *gate)
     assert begun.code == 0, begun.err
     monkeypatch.setenv(mark, "1")
 
-    taken = said("resume", cli.ids[0], "--take", "--no-input")
+    taken = invoke("resume", cli.ids[0], "--take", "--no-input")
 
     assert taken.code == 2
     assert f"`untilgreen resume --take` is for people, not for agents, and {mark} is set here" in taken.err

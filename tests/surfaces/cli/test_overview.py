@@ -1,6 +1,6 @@
 """`untilgreen` without a command: what it finds here, and what to do next."""
 
-from tests.surfaces.cli.helpers import NO_OP, Cli, Say, Terminal, eventually, script, write
+from tests.surfaces.cli.helpers import NO_OP, Cli, Invoke, Terminal, eventually, script, write
 
 
 def test_where_nothing_is_set_up_it_says_what_it_sees_and_the_next_command(calc: Cli) -> None:
@@ -20,71 +20,71 @@ def test_where_nothing_is_set_up_it_says_what_it_sees_and_the_next_command(calc:
     )
 
 
-def test_with_a_spec_the_next_command_is_a_run(cli: Cli, said: Say) -> None:
+def test_with_a_spec_the_next_command_is_a_run(cli: Cli, invoke: Invoke) -> None:
     write(
         cli.place, {"untilgreen.toml": 'task = "Count."\nagent = "cmd:./count"\n\n[gates.t]\nrun = "true"\n'}
     )
 
-    told = said().out
+    told = invoke().out
 
     assert "Next: untilgreen run\n" in told
     assert "gates      t\n" in told
     assert "agents     cmd:./count\n" in told
 
 
-def test_a_run_that_waits_comes_first(cli: Cli, said: Say) -> None:
+def test_a_run_that_waits_comes_first(cli: Cli, invoke: Invoke) -> None:
     manual = ("--strategy", "manual", "--no-input")
     assert cli("run", "Fix it.", "-a", cli.agent(NO_OP), "-g", "test -f done", *manual).code == 5
 
-    told = said().out
+    told = invoke().out
 
     assert "1 run; the last one: waiting" in told
     assert "Next: untilgreen answer, which shows the question\n" in told
 
 
-def test_a_result_in_a_worktree_is_applied_next_until_it_is(cli: Cli, said: Say) -> None:
+def test_a_result_in_a_worktree_is_applied_next_until_it_is(cli: Cli, invoke: Invoke) -> None:
     write(cli.place, {"untilgreen.toml": 'task = "Count."\nagent = "cmd:touch done"\n'})
     assert cli("run", "-g", "test -f done", "--worktree", "--trust").code == 0
 
-    before = said().out
+    before = invoke().out
     assert cli("apply").code == 0
-    after = said().out
+    after = invoke().out
 
     assert "Next: untilgreen diff, then: untilgreen apply\n  or: untilgreen run\n" in before
     assert "Next: untilgreen diff\n  or: untilgreen run\n" in after
 
 
-def test_a_run_that_failed_is_explained_next(cli: Cli, said: Say) -> None:
+def test_a_run_that_failed_is_explained_next(cli: Cli, invoke: Invoke) -> None:
     stuck = ("--max-iterations", "1", "--worktree")
     assert cli("run", "Fix it.", "-a", cli.agent("touch other\n"), "-g", "test -f done", *stuck).code == 3
 
-    told = said().out
+    told = invoke().out
 
     assert "Next: untilgreen why\n  or: untilgreen init\n" in told
     assert len(told.splitlines()) <= 12
 
 
 def test_a_rate_limited_run_is_watched_while_a_process_waits_and_resumed_when_none_does(
-    cli: Cli, said: Say
+    cli: Cli, invoke: Invoke
 ) -> None:
     (cli.tmp / "bin").mkdir()
     script(cli.tmp / "bin" / "claude", "cat > /dev/null\necho '429 rate limit exceeded' >&2\nexit 1\n")
     env = {"PATH": f"{cli.tmp}/bin:{cli.env['PATH']}"}
     driver = cli.start("run", "Fix it.", "--agent", "claude", "-g", "test -f done", env=env)
-    eventually(lambda: "the last one: paused, " in said().out, "the pause")
+    eventually(lambda: "the last one: paused, " in invoke().out, "the pause")
 
-    driven, shown = said().out, said("show").out
+    driven, shown = invoke().out, invoke("show").out
     driver.process.kill()
     driver.end()
-    left, left_shown = said().out, said("show").out
+    left, left_shown = invoke().out, invoke("show").out
 
     assert "Next: untilgreen follow\n" in driven
     assert "paused: rate-limited; resuming at " in shown
     assert "Next: untilgreen why, then: untilgreen resume\n" in left
     assert "; no process is driving the run\n" in left_shown
     again = cli.start("resume", env=env)
-    eventually(lambda: "Next: untilgreen follow\n" in said().out, "the pause after the resume")
-    assert "paused: rate-limited; resuming at " in said("show").out
+    eventually(lambda: "Next: untilgreen follow\n" in invoke().out, "the pause after the resume")
+    assert "paused: rate-limited; resuming at " in invoke("show").out
     again.process.kill()
 
 
@@ -101,9 +101,9 @@ def test_a_narrow_terminal_breaks_rows_between_words_and_no_command(calc: Cli) -
     assert rows[:2] == ["untilgreen 0.2.0 keeps a coding agent", "working until its gates are green."]
 
 
-def test_a_broken_spec_is_no_reason_to_fail(cli: Cli, said: Say) -> None:
+def test_a_broken_spec_is_no_reason_to_fail(cli: Cli, invoke: Invoke) -> None:
     write(cli.place, {"untilgreen.toml": "limts = 3\n"})
 
-    done = said()
+    done = invoke()
 
     assert (done.code, "spec       broken: " in done.out) == (0, True)

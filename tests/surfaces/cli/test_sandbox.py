@@ -15,7 +15,7 @@ from tests.surfaces.cli.helpers import (
     UNITTEST,
     Cli,
     Done,
-    Say,
+    Invoke,
     git,
     repository,
     script,
@@ -197,12 +197,12 @@ def test_a_worktree_is_set_up_inside(cli: Cli) -> None:
     assert done.code == 0, done.err
 
 
-def test_every_layer_can_ask_for_it_and_config_show_says_which(cli: Cli, said: Say) -> None:
+def test_every_layer_can_ask_for_it_and_config_show_says_which(cli: Cli, invoke: Invoke) -> None:
     spec = "[profiles.safe.sandbox]\nmode = 'bwrap'\nnetwork = 'agents'\n"
     (cli.place / "untilgreen.toml").write_text(spec)
 
-    shown = said("config", "show", "--sources", *BWRAP).out
-    by_profile = said("config", "show", "--sources", "--profile", "safe", *BWRAP).out
+    shown = invoke("config", "show", "--sources", *BWRAP).out
+    by_profile = invoke("config", "show", "--sources", "--profile", "safe", *BWRAP).out
     by_variable = cli("config", "show", "--sources", env={"UNTILGREEN_SANDBOX": "bwrap"}).out
 
     assert "sandbox.mode = 'bwrap'" in shown.replace('"', "'")

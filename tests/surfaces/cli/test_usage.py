@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.surfaces.cli.helpers import NO_OP, Cli, Done, Say, write
+from tests.surfaces.cli.helpers import NO_OP, Cli, Done, Invoke, write
 from untilgreen import __version__
 from untilgreen.surfaces.cli.main import VERBS
 
@@ -34,16 +34,16 @@ def test_it_says_its_version(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("verb", ["", *VERBS])
-def test_every_verb_explains_itself(said: Say, verb: str) -> None:
-    done = said(*verb.split(), "--help")
+def test_every_verb_explains_itself(invoke: Invoke, verb: str) -> None:
+    done = invoke(*verb.split(), "--help")
 
     assert done.code == 0
     assert f"Usage: untilgreen {verb}".strip() in done.out
     assert done.err == ""
 
 
-def test_the_exit_codes_are_explained(said: Say) -> None:
-    done = said("help", "exit-codes")
+def test_the_exit_codes_are_explained(invoke: Invoke) -> None:
+    done = invoke("help", "exit-codes")
 
     assert done.code == 0
     assert {int(code) for code in re.findall(r"^ +(\d+)  ", done.out, re.MULTILINE)} >= {
@@ -64,9 +64,9 @@ def test_the_exit_codes_are_explained(said: Say) -> None:
     ],
 )
 def test_a_wrong_word_is_answered_with_the_one_that_was_meant(
-    said: Say, arguments: list[str], sentence: str
+    invoke: Invoke, arguments: list[str], sentence: str
 ) -> None:
-    assert sentence in refused(said(*arguments))
+    assert sentence in refused(invoke(*arguments))
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_a_wrong_word_is_answered_with_the_one_that_was_meant(
     ],
 )
 def test_a_spec_that_makes_no_sense_starts_nothing(
-    cli: Cli, said: Say, arguments: list[str], sentence: str
+    cli: Cli, invoke: Invoke, arguments: list[str], sentence: str
 ) -> None:
-    assert sentence in refused(said("run", "Mend it.", *arguments))
+    assert sentence in refused(invoke("run", "Mend it.", *arguments))
     assert cli.ids == []
 
 
@@ -110,7 +110,7 @@ def test_an_unknown_key_is_named_with_its_file_and_line_and_the_nearest_one(cli:
     assert "Did you mean 'iterations'?" in words
 
 
-def test_all_errors_of_a_spec_are_shown_at_once_in_the_order_of_their_lines(cli: Cli, said: Say) -> None:
+def test_all_errors_of_a_spec_are_shown_at_once_in_the_order_of_their_lines(cli: Cli, invoke: Invoke) -> None:
     write(
         cli.place,
         {
@@ -136,7 +136,7 @@ limits = { costs = 1 }
         },
     )
 
-    heading, *listed = refused(said("run", "Mend it.", "--agent", "cmd:true")).splitlines()[:-1]
+    heading, *listed = refused(invoke("run", "Mend it.", "--agent", "cmd:true")).splitlines()[:-1]
 
     assert heading == "error: There are 8 errors:"
     assert [re.search(r"line (\d+): (.*?)[.?]", each).groups() for each in listed] == [  # type: ignore[union-attr]
@@ -151,19 +151,19 @@ limits = { costs = 1 }
     ]
 
 
-def test_all_unknown_names_are_shown_at_once(cli: Cli, said: Say) -> None:
+def test_all_unknown_names_are_shown_at_once(cli: Cli, invoke: Invoke) -> None:
     write(cli.place, {"untilgreen.toml": 'agent = "claud"\nstrategy = "hybird"\nnotify = ["desktpo"]\n'})
 
-    told = refused(said("run", "Mend it.", *GATE, "--trust"))
+    told = refused(invoke("run", "Mend it.", *GATE, "--trust"))
 
     assert "There are 3 errors:" in told
     assert all(f"Did you mean {name!r}?" in told for name in ("claude", "hybrid", "desktop"))
 
 
-def test_toml_that_is_none_is_named_with_its_line(cli: Cli, said: Say) -> None:
+def test_toml_that_is_none_is_named_with_its_line(cli: Cli, invoke: Invoke) -> None:
     write(cli.place, {"untilgreen.toml": 'agent = "cmd:true"\nstrategy = \n'})
 
-    assert "line 2" in refused(said("run", "Mend it."))
+    assert "line 2" in refused(invoke("run", "Mend it."))
 
 
 def test_the_task_can_be_an_argument_a_file_stdin_or_in_the_spec(cli: Cli) -> None:
@@ -216,9 +216,9 @@ def test_a_plain_number_of_max_time_is_seconds(cli: Cli) -> None:
     ],
 )
 def test_the_model_of_an_agent_can_be_named(
-    said: Say, agent: tuple[str, ...], meant: tuple[str, str]
+    invoke: Invoke, agent: tuple[str, ...], meant: tuple[str, str]
 ) -> None:
-    planned = said("plan", "x", *agent, *GATE)
+    planned = invoke("plan", "x", *agent, *GATE)
 
     (started,) = (line.split() for line in planned.out.splitlines() if line.startswith(f"  {meant[0]}"))
     assert started[started.index("--model") + 1] == meant[1]
@@ -239,22 +239,22 @@ def test_the_model_of_an_agent_can_be_named(
     ],
 )
 def test_a_command_without_cmd_is_not_run_and_answered_with_what_to_write(
-    cli: Cli, said: Say, agent: str, way_out: str
+    cli: Cli, invoke: Invoke, agent: str, way_out: str
 ) -> None:
     write(cli.place, {"fix.sh": "#!/bin/sh\ntouch ran\n", "fix.py": "open('ran', 'w')\n"})
     (cli.place / "fix.sh").chmod(0o755)
 
-    words = refused(said("run", "Fix it.", "--agent", agent, *GATE))
+    words = refused(invoke("run", "Fix it.", "--agent", agent, *GATE))
 
     assert f"is not an agent. Write {way_out} to run it as a command.\n" in words
     assert not (cli.place / "ran").exists()
 
 
-def test_a_script_that_is_taken_for_a_plugin_is_not_run(cli: Cli, said: Say) -> None:
+def test_a_script_that_is_taken_for_a_plugin_is_not_run(cli: Cli, invoke: Invoke) -> None:
     write(cli.place, {"rules.py": "open('ran', 'w')\n\nclass Patient:\n    pass\n"})
 
     words = [
-        refused(said("run", "x", "-a", "cmd:true", *GATE, "-s", f"./rules.py{name}"))
+        refused(invoke("run", "x", "-a", "cmd:true", *GATE, "-s", f"./rules.py{name}"))
         for name in ("", ":Ptient")
     ]
 
@@ -365,8 +365,8 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("written", MISTAKES)
-def test_every_mistake_is_answered_with_what_to_write_instead(said: Say, written: str) -> None:
-    assert MISTAKES[written] in refused(said(*written.split()))
+def test_every_mistake_is_answered_with_what_to_write_instead(invoke: Invoke, written: str) -> None:
+    assert MISTAKES[written] in refused(invoke(*written.split()))
 
 
 @pytest.mark.parametrize(
@@ -378,32 +378,32 @@ def test_every_mistake_is_answered_with_what_to_write_instead(said: Say, written
     ],
 )
 def test_a_mistake_is_followed_by_the_command_that_shows_what_there_is(
-    said: Say, written: str, line: str
+    invoke: Invoke, written: str, line: str
 ) -> None:
-    assert f"\n{line}" in refused(said(*written.split()))
+    assert f"\n{line}" in refused(invoke(*written.split()))
 
 
 @pytest.mark.parametrize("written", ["run x --yol", "run x --trst", "init --forc"])
-def test_no_suggestion_gives_away_more_than_was_asked_for(said: Say, written: str) -> None:
-    assert "Did you mean" not in refused(said(*written.split()))
+def test_no_suggestion_gives_away_more_than_was_asked_for(invoke: Invoke, written: str) -> None:
+    assert "Did you mean" not in refused(invoke(*written.split()))
 
 
-def test_the_help_of_the_program_and_of_every_verb_fits_a_screen_of_40_lines(said: Say) -> None:
-    long = {verb: said(*verb.split(), "--help").out.count("\n") for verb in ("", *VERBS)}
+def test_the_help_of_the_program_and_of_every_verb_fits_a_screen_of_40_lines(invoke: Invoke) -> None:
+    long = {verb: invoke(*verb.split(), "--help").out.count("\n") for verb in ("", *VERBS)}
 
     assert {verb: lines for verb, lines in long.items() if lines > 40} == {}
     assert long[""] <= 38, "the command and the next prompt need lines on the screen, too"
 
 
-def test_check_lists_only_what_it_uses(said: Say) -> None:
-    told = said("check", "--help").out
+def test_check_lists_only_what_it_uses(invoke: Invoke) -> None:
+    told = invoke("check", "--help").out
 
     assert "--gate" in told
     assert not re.search("--(agent|strategy|max-|promise|yolo|file|worktree|fleet|server)", told)
 
 
-def test_the_list_of_verbs_says_what_the_help_of_each_verb_says(said: Say) -> None:
-    listed = " ".join(said("--help").out.split())
+def test_the_list_of_verbs_says_what_the_help_of_each_verb_says(invoke: Invoke) -> None:
+    listed = " ".join(invoke("--help").out.split())
 
     for verb in ("run", "plan", "check", "resume", "why", "answer", "follow"):
-        assert said(verb, "--help").out.split("\n")[2] in listed
+        assert invoke(verb, "--help").out.split("\n")[2] in listed

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli, Say, eventually, git, write
+from tests.surfaces.cli.helpers import Cli, Invoke, eventually, git, write
 from untilgreen.crash_points import CRASH_AT
 
 LINES = "".join(f"{number}\n" for number in range(20))
@@ -37,16 +37,16 @@ def files(place: Path) -> dict[str, str]:
     }
 
 
-def test_a_result_is_applied_and_taken_back(cli: Cli, said: Say, ran: str) -> None:
+def test_a_result_is_applied_and_taken_back(cli: Cli, invoke: Invoke, ran: str) -> None:
     before, index = files(cli.place), (cli.place / ".git" / "index").read_bytes()
     head = git(cli.place, "rev-parse", "HEAD")
 
-    tried = said("apply", "--dry-run")
+    tried = invoke("apply", "--dry-run")
     untouched = files(cli.place)
-    done = said("apply")
+    done = invoke("apply")
     applied = files(cli.place)
-    again = said("apply", ran)
-    undone = said("apply", ran, "--undo")
+    again = invoke("apply", ran)
+    undone = invoke("apply", ran, "--undo")
 
     assert (tried.code, untouched) == (0, before)
     assert tried.out.splitlines() == ["M a.txt", "A new.txt", "D old.txt"]
@@ -60,15 +60,15 @@ def test_a_result_is_applied_and_taken_back(cli: Cli, said: Say, ran: str) -> No
     assert (again.code, "Nothing to do" in again.out) == (0, True)
     assert (undone.code, files(cli.place)) == (0, before)
     assert (git(cli.place, "rev-parse", "HEAD"), (cli.place / ".git" / "index").read_bytes()) == (head, index)
-    assert (said("apply", ran, "--undo").code, said("apply", f"{ran}@0").code) == (2, 0)
+    assert (invoke("apply", ran, "--undo").code, invoke("apply", f"{ran}@0").code) == (2, 0)
 
 
-def test_what_the_user_changed_meanwhile_stays(cli: Cli, said: Say, ran: str) -> None:
+def test_what_the_user_changed_meanwhile_stays(cli: Cli, invoke: Invoke, ran: str) -> None:
     write(cli.place, {"a.txt": LINES.replace("2\n", "two\n", 1), "mine.txt": "mine\n", "my.log": "ignored\n"})
     git(cli.place, "add", "a.txt")
     git(cli.place, *IDENTITY, "commit", "--quiet", "--message", "moved on")
 
-    done = said("apply")
+    done = invoke("apply")
 
     assert done.code == 0
     assert files(cli.place) == {
@@ -82,17 +82,17 @@ def test_what_the_user_changed_meanwhile_stays(cli: Cli, said: Say, ran: str) ->
 
 
 def test_a_conflict_is_shown_and_nothing_is_written_until_the_markers_are_asked_for(
-    cli: Cli, said: Say, ran: str
+    cli: Cli, invoke: Invoke, ran: str
 ) -> None:
     write(cli.place, {"a.txt": LINES.replace("18\n", "mine\n"), "old.txt": "changed\n"})
     before = files(cli.place)
 
-    refused = said("apply", ran)
+    refused = invoke("apply", ran)
     left = files(cli.place)
-    told = said("apply", ran, "--json")
-    marked = said("apply", ran, "--markers")
+    told = invoke("apply", ran, "--json")
+    marked = invoke("apply", ran, "--markers")
     both = files(cli.place)
-    said("apply", ran, "--undo")
+    invoke("apply", ran, "--undo")
 
     assert (refused.code, told.code, marked.code) == (1, 1, 1)
     assert left == before
@@ -108,10 +108,10 @@ def test_a_conflict_is_shown_and_nothing_is_written_until_the_markers_are_asked_
     assert files(cli.place) == before
 
 
-def test_a_file_that_git_ignores_here_is_not_overwritten(cli: Cli, said: Say, ran: str) -> None:
+def test_a_file_that_git_ignores_here_is_not_overwritten(cli: Cli, invoke: Invoke, ran: str) -> None:
     write(cli.place, {".gitignore": "*.log\nnew.txt\n", "new.txt": "precious\n"})
 
-    refused, marked = said("apply", ran), said("apply", ran, "--markers")
+    refused, marked = invoke("apply", ran), invoke("apply", ran, "--markers")
 
     assert (refused.code, marked.code) == (1, 1)
     assert "conflict in new.txt: you have 'new.txt', which is in its way" in refused.out
@@ -119,27 +119,29 @@ def test_a_file_that_git_ignores_here_is_not_overwritten(cli: Cli, said: Say, ra
     assert (cli.place / "a.txt").read_text() == MENDED
 
 
-def test_undo_leaves_alone_what_was_changed_since(cli: Cli, said: Say, ran: str) -> None:
-    said("apply", ran)
+def test_undo_leaves_alone_what_was_changed_since(cli: Cli, invoke: Invoke, ran: str) -> None:
+    invoke("apply", ran)
     write(cli.place, {"a.txt": "all mine\n"})
 
-    undone = said("apply", ran, "--undo")
+    undone = invoke("apply", ran, "--undo")
 
     assert "Not touched, because they have changed since: a.txt" in undone.out
     assert (cli.place / "a.txt").read_text() == "all mine\n"
     assert (cli.place / "old.txt").read_text() == "old\n"
 
 
-def test_a_run_that_is_not_over_needs_a_lap_and_wrong_laps_are_refused(cli: Cli, said: Say, ran: str) -> None:
+def test_a_run_that_is_not_over_needs_a_lap_and_wrong_laps_are_refused(
+    cli: Cli, invoke: Invoke, ran: str
+) -> None:
     wrong = [
-        said("apply", f"{ran}@7"),
-        said("apply", f"{ran}@0..1"),
-        said("apply", f"{ran}@1", "--undo"),
+        invoke("apply", f"{ran}@7"),
+        invoke("apply", f"{ran}@0..1"),
+        invoke("apply", f"{ran}@1", "--undo"),
     ]
     hanging = cli.agent(f"cat > /dev/null\ntouch {cli.tmp}/began\nexec sleep 60\n", "hanging.sh")
     started = cli.start("run", "Go on.", "--worktree", "-a", hanging, "-g", "false")
     eventually((cli.tmp / "began").exists)
-    open_ = said("apply", cli.ids[-1])
+    open_ = invoke("apply", cli.ids[-1])
     started.signal(signal.SIGINT)
     started.end()
 
@@ -161,17 +163,17 @@ def test_apply_waits_for_no_run_that_works_in_the_directory(cli: Cli, ran: str) 
 
 @pytest.mark.parametrize("mark", ["UNTILGREEN_INSIDE", "CLAUDECODE"])
 def test_an_agent_may_not_apply(
-    cli: Cli, said: Say, ran: str, monkeypatch: pytest.MonkeyPatch, mark: str
+    cli: Cli, invoke: Invoke, ran: str, monkeypatch: pytest.MonkeyPatch, mark: str
 ) -> None:
     monkeypatch.setenv(mark, "1")
 
-    done = said("apply", ran)
+    done = invoke("apply", ran)
 
     assert (done.code, "not for agents" in done.err) == (2, True)
     assert "new.txt" not in files(cli.place)
 
 
-def test_an_in_place_run_can_be_applied_to_files_that_went_back(cli: Cli, said: Say) -> None:
+def test_an_in_place_run_can_be_applied_to_files_that_went_back(cli: Cli, invoke: Invoke) -> None:
     """This works without git, too: the trees are in the run's own folder then."""
     plain = cli.tmp / "plain"
     write(plain, {"notes.txt": "start\n", "b.txt": "b\n"})

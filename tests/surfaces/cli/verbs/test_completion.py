@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli, Say, Terminal, eventually, write
+from tests.surfaces.cli.helpers import Cli, Invoke, Terminal, eventually, write
 
 RUN = ("run", "Mend it now.", "-a", "cmd:true", "-g", "true")
 Offers = Callable[[str], str]
@@ -28,9 +28,9 @@ ending() { print -r -- "<<$BUFFER>>"; BUFFER= }; zle -N ending; bindkey '^T' end
 """
 
 
-def offered(said: Say, *words: str) -> list[str]:
+def offered(invoke: Invoke, *words: str) -> list[str]:
     """The completions for these words, without their descriptions."""
-    out = said("__complete", *words).out
+    out = invoke("__complete", *words).out
     return [line.partition("\t")[0] for line in out.partition("begin\n")[2].splitlines()]
 
 
@@ -79,38 +79,38 @@ def run(cli: Cli) -> str:
     return cli.ids[0]
 
 
-def test_bash_completes_verbs_flags_values_and_runs(cli: Cli, said: Say, run: str) -> None:
+def test_bash_completes_verbs_flags_values_and_runs(cli: Cli, invoke: Invoke, run: str) -> None:
     bash = program("bash")
-    assert said("completion", "bash", "--install").code == 0
+    assert invoke("completion", "bash", "--install").code == 0
     path = Path(cli.env["HOME"]) / ".local/share/bash-completion/completions/untilgreen"
 
     with shell(cli, bash, "--norc", "-i", settings=f". {path}\n{BASH}") as offers:
         completes_everything(offers, run)
 
 
-def test_zsh_completes_verbs_flags_values_and_runs(cli: Cli, said: Say, run: str) -> None:
+def test_zsh_completes_verbs_flags_values_and_runs(cli: Cli, invoke: Invoke, run: str) -> None:
     zsh = program("zsh")
-    assert said("completion", "zsh", "--install").code == 0
+    assert invoke("completion", "zsh", "--install").code == 0
 
     with shell(cli, zsh, "-f", "-i", settings=f"fpath=(~/.zsh/completions $fpath)\n{ZSH}") as offers:
         completes_everything(offers, run)
 
 
 def test_zsh_completes_from_a_folder_of_ones_own_and_when_the_script_is_sourced(
-    cli: Cli, said: Say, run: str
+    cli: Cli, invoke: Invoke, run: str
 ) -> None:
     zsh, own = program("zsh"), cli.tmp / "own"
     own.mkdir()
-    (own / "_untilgreen").write_text(said("completion", "zsh").out)
+    (own / "_untilgreen").write_text(invoke("completion", "zsh").out)
 
     for settings in (f"fpath=({own} $fpath)\n{ZSH}", f"{ZSH}\nsource {own}/_untilgreen\n"):
         with shell(cli, zsh, "-f", "-i", settings=settings) as offers:
             assert f"untilgreen show {run} " in offers(f"untilgreen show {run[:4]}")
 
 
-def test_fish_completes_verbs_flags_values_and_runs(cli: Cli, said: Say, run: str) -> None:
+def test_fish_completes_verbs_flags_values_and_runs(cli: Cli, invoke: Invoke, run: str) -> None:
     fish = program("fish")
-    assert said("completion", "fish", "--install").code == 0
+    assert invoke("completion", "fish", "--install").code == 0
 
     def offers(line: str) -> str:
         """Fish can print what it would offer; a single offer is what TAB would insert."""
@@ -125,14 +125,14 @@ def test_fish_completes_verbs_flags_values_and_runs(cli: Cli, said: Say, run: st
     completes_everything(offers, run)
 
 
-def test_run_ids_are_those_of_the_moment_with_their_tasks(cli: Cli, said: Say) -> None:
-    assert offered(said, "show", "") == ["@last"]
+def test_run_ids_are_those_of_the_moment_with_their_tasks(cli: Cli, invoke: Invoke) -> None:
+    assert offered(invoke, "show", "") == ["@last"]
     assert cli(*RUN).code == 0
     (run,) = cli.ids
 
-    assert offered(said, "show", "") == ["@last", run]
-    assert f"{run}\tMend it now." in said("__complete", "why", "").out
-    assert offered(said, "show", "--state-dir", str(cli.tmp / "other"), "") == ["@last"]
+    assert offered(invoke, "show", "") == ["@last", run]
+    assert f"{run}\tMend it now." in invoke("__complete", "why", "").out
+    assert offered(invoke, "show", "--state-dir", str(cli.tmp / "other"), "") == ["@last"]
 
 
 ABOUT_RUNS = (
@@ -142,33 +142,33 @@ ABOUT_RUNS = (
 
 
 @pytest.mark.parametrize("verb", ABOUT_RUNS)
-def test_every_verb_about_a_run_offers_them(said: Say, verb: str) -> None:
-    assert "@last" in offered(said, *verb.split(), "")
+def test_every_verb_about_a_run_offers_them(invoke: Invoke, verb: str) -> None:
+    assert "@last" in offered(invoke, *verb.split(), "")
 
 
-def test_agents_strategies_schemas_and_profiles_are_offered_by_name(cli: Cli, said: Say) -> None:
+def test_agents_strategies_schemas_and_profiles_are_offered_by_name(cli: Cli, invoke: Invoke) -> None:
     write(cli.place, {"untilgreen.toml": "[profiles.quick]\nleave = 'last'\n"})
 
-    assert {"claude", "cmd:"} <= set(offered(said, "run", "--agent", ""))
-    assert {"fixed", "hybrid", "ralph"} <= set(offered(said, "run", "--strategy", ""))
-    assert {"fixed", "hybrid"} <= set(offered(said, "backtest", "--strategy", ""))
-    assert "cycle" in offered(said, "backtest", "--detector", "")
-    assert offered(said, "run", "--profile", "") == ["quick"]
-    assert "claude" in offered(said, "install", "")
-    assert "events" in offered(said, "schema", "")
+    assert {"claude", "cmd:"} <= set(offered(invoke, "run", "--agent", ""))
+    assert {"fixed", "hybrid", "ralph"} <= set(offered(invoke, "run", "--strategy", ""))
+    assert {"fixed", "hybrid"} <= set(offered(invoke, "backtest", "--strategy", ""))
+    assert "cycle" in offered(invoke, "backtest", "--detector", "")
+    assert offered(invoke, "run", "--profile", "") == ["quick"]
+    assert "claude" in offered(invoke, "install", "")
+    assert "events" in offered(invoke, "schema", "")
 
 
-def test_the_answers_are_those_that_the_run_waits_for(cli: Cli, said: Say) -> None:
+def test_the_answers_are_those_that_the_run_waits_for(cli: Cli, invoke: Invoke) -> None:
     flags = ("-a", "cmd:true", "-g", "false", "-s", "manual", "--no-input")
     assert cli("run", "Mend it.", *flags).code == 5
 
-    assert {"continue", "accept", "stop"} <= set(offered(said, "answer", "@last", ""))
-    assert offered(said, "answer", "nonsense", "") == []
+    assert {"continue", "accept", "stop"} <= set(offered(invoke, "answer", "@last", ""))
+    assert offered(invoke, "answer", "nonsense", "") == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_gets_a_script_that_asks_back_for_runs(cli: Cli, said: Say, shell: str) -> None:
-    script = said("completion", shell)
+def test_each_shell_gets_a_script_that_asks_back_for_runs(cli: Cli, invoke: Invoke, shell: str) -> None:
+    script = invoke("completion", shell)
 
     assert script.code == 0
     assert "__complete" in script.out
@@ -178,8 +178,8 @@ def test_each_shell_gets_a_script_that_asks_back_for_runs(cli: Cli, said: Say, s
         subprocess.run([shell, "-n", str(path)], check=True)
 
 
-def test_a_script_is_installed_where_its_shell_looks_and_nowhere_else(cli: Cli, said: Say) -> None:
-    done = said("completion", "bash", "--install")
+def test_a_script_is_installed_where_its_shell_looks_and_nowhere_else(cli: Cli, invoke: Invoke) -> None:
+    done = invoke("completion", "bash", "--install")
 
     home = Path(cli.env["HOME"])
     files = [path for path in home.rglob("*") if path.is_file()]
@@ -188,5 +188,5 @@ def test_a_script_is_installed_where_its_shell_looks_and_nowhere_else(cli: Cli, 
     assert str(files[0]) in done.out
 
 
-def test_an_unknown_shell_is_refused(said: Say) -> None:
-    assert said("completion", "tcsh").code == 2
+def test_an_unknown_shell_is_refused(invoke: Invoke) -> None:
+    assert invoke("completion", "tcsh").code == 2

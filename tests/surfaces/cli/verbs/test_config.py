@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from tests.surfaces.cli.helpers import Cli, Say, write
+from tests.surfaces.cli.helpers import Cli, Invoke, write
 from untilgreen.config.load import Request, load
 
 SPEC = """\
@@ -39,10 +39,10 @@ def test_each_value_has_its_source_and_the_later_one_holds(cli: Cli) -> None:
     assert told['gates."unit tests".timeout'] == ("10m", "default")
 
 
-def test_people_see_the_sources_when_they_ask_for_them(said: Say, cli: Cli) -> None:
+def test_people_see_the_sources_when_they_ask_for_them(invoke: Invoke, cli: Cli) -> None:
     write(cli.place, {"untilgreen.toml": SPEC})
 
-    plain, sourced = said("config", "show").out, said("config", "show", "--sources").out
+    plain, sourced = invoke("config", "show").out, invoke("config", "show", "--sources").out
 
     assert plain.startswith(f"# {cli.place / 'untilgreen.toml'}\n")
     assert 'limits.time = "2h"\n' in plain
@@ -50,9 +50,9 @@ def test_people_see_the_sources_when_they_ask_for_them(said: Say, cli: Cli) -> N
     assert "# untilgreen.toml, line 5\n" in sourced
 
 
-def test_what_it_prints_is_a_spec_that_means_the_same(said: Say, cli: Cli, tmp_path: Path) -> None:
+def test_what_it_prints_is_a_spec_that_means_the_same(invoke: Invoke, cli: Cli, tmp_path: Path) -> None:
     write(cli.place, {"untilgreen.toml": SPEC})
-    printed = said("config", "show", "Mend\nit.", "--sources").out
+    printed = invoke("config", "show", "Mend\nit.", "--sources").out
 
     again = tmp_path / "again"
     write(again, {"untilgreen.toml": printed})
@@ -73,17 +73,17 @@ def test_it_needs_no_task_no_file_and_no_trust_and_runs_nothing(cli: Cli) -> Non
     assert not (cli.place / "ran").exists()
 
 
-def test_a_wrong_spec_is_said_with_its_line(said: Say, cli: Cli) -> None:
+def test_a_wrong_spec_is_said_with_its_line(invoke: Invoke, cli: Cli) -> None:
     write(cli.place, {"untilgreen.toml": f"{SPEC}extends = 'quik'\n"})
 
-    done = said("config", "show")
+    done = invoke("config", "show")
 
     assert done.code == 2
     assert "untilgreen.toml, line 12: " in done.err
     assert "Did you mean 'quick'?" in done.err
     assert (
         "There is no profile 'quik'. Did you mean 'quick'?"
-        in said(*("config", "show", "--profile", "quik", "-c", str(good(cli)))).err
+        in invoke(*("config", "show", "--profile", "quik", "-c", str(good(cli)))).err
     )
 
 
@@ -93,11 +93,11 @@ def good(cli: Cli) -> Path:
     return path
 
 
-def test_profiles_that_build_on_each_other_in_a_circle_are_refused(said: Say, cli: Cli) -> None:
+def test_profiles_that_build_on_each_other_in_a_circle_are_refused(invoke: Invoke, cli: Cli) -> None:
     circle = '[profiles.a]\nextends = "b"\n\n[profiles.b]\nextends = "a"\n'
     write(cli.place, {"untilgreen.toml": circle})
 
-    done = said("config", "show")
+    done = invoke("config", "show")
 
     assert done.code == 2
     assert "is circular" in done.err

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.surfaces.cli.helpers import NO_OP, Cli, Say, Started, eventually
+from tests.surfaces.cli.helpers import NO_OP, Cli, Invoke, Started, eventually
 from untilgreen.engine.driving.launch import launch
 from untilgreen.engine.store import lock
 from untilgreen.engine.store.folder_record import FolderRecord
@@ -111,15 +111,15 @@ def test_a_run_that_nobody_drives_ends_with_the_command(cli: Cli, verb: str) -> 
     assert cli("resume", run).code == 1, "the run is over"
 
 
-def test_pause_and_steer_reach_a_run_that_nobody_drives(cli: Cli, said: Say) -> None:
+def test_pause_and_steer_reach_a_run_that_nobody_drives(cli: Cli, invoke: Invoke) -> None:
     keep = cli.agent(f"cat > {cli.tmp}/brief-1\ntouch done\n", "second.sh")
     run = left_open(cli)
     (cli.tmp / "agent.sh").write_text(Path(keep.removeprefix("cmd:")).read_text())
 
-    assert said("steer", run, "Look into the cellar.").code == 0
-    assert said("answer", run, "continue", "--note", "And into the attic.").code == 0
-    assert said("pause", run).code == 0
-    assert said("show", run, "--json").result["status"] in ("waiting", "paused")
+    assert invoke("steer", run, "Look into the cellar.").code == 0
+    assert invoke("answer", run, "continue", "--note", "And into the attic.").code == 0
+    assert invoke("pause", run).code == 0
+    assert invoke("show", run, "--json").result["status"] in ("waiting", "paused")
     assert cli("resume", run).code == 0
     assert "Look into the cellar." in briefs(cli)[0]
     assert "And into the attic." in briefs(cli)[0]
@@ -178,7 +178,7 @@ def test_many_commands_at_once_all_arrive_where_nobody_drives(cli: Cli) -> None:
     assert sorted(notes) == [f"Note {number}." for number in range(4)]
 
 
-def test_what_an_ended_run_cannot_take_is_refused_with_2_and_the_reason(cli: Cli, said: Say) -> None:
+def test_what_an_ended_run_cannot_take_is_refused_with_2_and_the_reason(cli: Cli, invoke: Invoke) -> None:
     cli("run", "Mend it.", "-a", cli.agent("touch done\n"), "-g", "test -f done")
     (run,) = cli.ids
 
@@ -189,7 +189,7 @@ def test_what_an_ended_run_cannot_take_is_refused_with_2_and_the_reason(cli: Cli
         ("steer", run, "x"),
         ("answer", run, "accept"),
     ]
-    refused = [said(*command) for command in commands]
+    refused = [invoke(*command) for command in commands]
 
     assert [each.code for each in refused] == [2] * 5
     (words,) = {each.err for each in refused}
@@ -197,13 +197,13 @@ def test_what_an_ended_run_cannot_take_is_refused_with_2_and_the_reason(cli: Cli
     assert words == f"error: Run {run} has ended: converged. To continue from its files: {fork}\n"
 
 
-def test_what_makes_no_sense_now_is_refused_with_2_and_the_reason(cli: Cli, said: Say) -> None:
+def test_what_makes_no_sense_now_is_refused_with_2_and_the_reason(cli: Cli, invoke: Invoke) -> None:
     started, run = driven(cli, SLOW)
 
-    assert "is not asking anything" in said("answer", run, "accept").err
-    assert "The note is empty." in said("steer", run, "  ").err
-    assert said("stop", run).code == 0
-    again = said("stop", run)
+    assert "is not asking anything" in invoke("answer", run, "accept").err
+    assert "The note is empty." in invoke("steer", run, "  ").err
+    assert invoke("stop", run).code == 0
+    again = invoke("stop", run)
     (cli.tmp / "go").touch()
     started.end()
 
@@ -320,11 +320,11 @@ def test_an_agent_that_follows_a_run_has_no_keys(cli: Cli) -> None:
     assert "p pause" not in seen
 
 
-def test_steer_and_answer_mean_the_last_run_where_none_is_named(cli: Cli, said: Say) -> None:
+def test_steer_and_answer_mean_the_last_run_where_none_is_named(cli: Cli, invoke: Invoke) -> None:
     run = left_open(cli)
 
-    noted = said("steer", "Look into the cellar.")
-    answered = said("answer", "stop")
+    noted = invoke("steer", "Look into the cellar.")
+    answered = invoke("answer", "stop")
 
     assert (noted.out, answered.out) == (
         f"Run {run} will pass the note on.\n",
@@ -332,12 +332,12 @@ def test_steer_and_answer_mean_the_last_run_where_none_is_named(cli: Cli, said: 
     )
 
 
-def test_a_run_that_was_answered_waits_for_nobody_and_is_resumed(cli: Cli, said: Say) -> None:
+def test_a_run_that_was_answered_waits_for_nobody_and_is_resumed(cli: Cli, invoke: Invoke) -> None:
     run = left_open(cli)
-    asks = said("list").out
-    assert said("answer", "continue").code == 0
+    asks = invoke("list").out
+    assert invoke("answer", "continue").code == 0
 
-    shown, listed, why = said("show", run).out, said("list").out, said("why", run).out
+    shown, listed, why = invoke("show", run).out, invoke("list").out, invoke("why", run).out
 
     assert ("waiting" in asks, "waiting" in listed) == (True, False)
     assert "untilgreen answer" not in shown + why
@@ -345,10 +345,10 @@ def test_a_run_that_was_answered_waits_for_nobody_and_is_resumed(cli: Cli, said:
     assert f"untilgreen resume {run}" in why
 
 
-def test_an_answer_with_an_argument_means_the_last_run_too(cli: Cli, said: Say) -> None:
+def test_an_answer_with_an_argument_means_the_last_run_too(cli: Cli, invoke: Invoke) -> None:
     run = left_open(cli)
 
-    assert said("answer", "allow", "tests/test_a.py").out == f"Run {run} received the answer.\n"
+    assert invoke("answer", "allow", "tests/test_a.py").out == f"Run {run} received the answer.\n"
 
 
 def test_an_answer_drives_a_served_run_again(cli: Cli) -> None:
@@ -367,10 +367,10 @@ def test_an_answer_drives_a_served_run_again(cli: Cli) -> None:
     eventually(lambda: lock.owner(record.lock) is None)
 
 
-def test_an_answer_or_a_note_that_is_missing_is_asked_for_with_the_question(cli: Cli, said: Say) -> None:
+def test_an_answer_or_a_note_that_is_missing_is_asked_for_with_the_question(cli: Cli, invoke: Invoke) -> None:
     run = left_open(cli)
 
-    unanswered, wrong, noteless = said("answer"), said("answer", "maybe"), said("steer")
+    unanswered, wrong, noteless = invoke("answer"), invoke("answer", "maybe"), invoke("steer")
 
     assert (unanswered.code, wrong.code, noteless.code) == (2, 2, 2)
     assert f"There is no answer. Run {run} asks:\n  " in unanswered.err
@@ -378,17 +378,17 @@ def test_an_answer_or_a_note_that_is_missing_is_asked_for_with_the_question(cli:
     assert f"for example with: untilgreen answer {run} continue" in unanswered.err
     assert f"'maybe' is not an answer to the question of run {run}. Known: " in wrong.err
     assert "There is no note." in noteless.err
-    assert said("answer", "stop").code == 0
-    assert f"Run {run} is not asking anything." in said("answer").err
+    assert invoke("answer", "stop").code == 0
+    assert f"Run {run} is not asking anything." in invoke("answer").err
 
 
-def test_show_why_and_the_overview_tell_what_a_driven_run_does(cli: Cli, said: Say) -> None:
+def test_show_why_and_the_overview_tell_what_a_driven_run_does(cli: Cli, invoke: Invoke) -> None:
     started, run = driven(cli, SLOW)
 
-    shown, explained, overview = said("show").out, said("why").out, said().out
-    told = said("show", "--json").result
+    shown, explained, overview = invoke("show").out, invoke("why").out, invoke().out
+    told = invoke("show", "--json").result
     (cli.tmp / "go").touch()
-    assert said("cancel").code == 0
+    assert invoke("cancel").code == 0
     started.end()
 
     assert "\nrunning: cmd:agent.sh is working on lap 1\n" in shown

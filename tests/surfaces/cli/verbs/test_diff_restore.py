@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli, Say, eventually, git
+from tests.surfaces.cli.helpers import Cli, Invoke, eventually, git
 
 COUNTING = "cat > /dev/null\necho x >> {tmp}/turns\nwc -l < {tmp}/turns | tr -d ' ' > count.txt\n"
 """Writes the number of the turn to count.txt."""
@@ -24,16 +24,16 @@ def changed(text: str) -> list[str]:
     return [line for line in text.splitlines() if re.match(r"[+-][^+-]", line)]
 
 
-def test_diff_shows_a_run_a_lap_or_the_way_between_two(cli: Cli, said: Say) -> None:
+def test_diff_shows_a_run_a_lap_or_the_way_between_two(cli: Cli, invoke: Invoke) -> None:
     run = counted(cli)
 
     assert changed(cli("diff", run).out) == ["+2"]
-    assert changed(said("diff").out) == ["+2"]
-    assert changed(said("diff", f"{run}@1").out) == ["+1"]
-    assert changed(said("diff", f"{run}@2").out) == ["-1", "+2"]
-    assert changed(said("diff", "@last@0..2").out) == ["+2"]
-    assert changed(said("diff", f"{run}@2..1").out) == ["-2", "+1"]
-    assert said("diff", f"{run}@0").out == ""
+    assert changed(invoke("diff").out) == ["+2"]
+    assert changed(invoke("diff", f"{run}@1").out) == ["+1"]
+    assert changed(invoke("diff", f"{run}@2").out) == ["-1", "+2"]
+    assert changed(invoke("diff", "@last@0..2").out) == ["+2"]
+    assert changed(invoke("diff", f"{run}@2..1").out) == ["-2", "+1"]
+    assert invoke("diff", f"{run}@0").out == ""
 
 
 def test_a_diff_can_be_applied(cli: Cli) -> None:
@@ -57,16 +57,16 @@ def test_a_diff_of_files_that_are_no_utf_8_can_be_applied_too(cli: Cli) -> None:
     assert (cli.place / "latin.txt").read_bytes() == b"caf\xe9\n"
 
 
-def test_a_lap_that_is_none_is_refused(cli: Cli, said: Say) -> None:
+def test_a_lap_that_is_none_is_refused(cli: Cli, invoke: Invoke) -> None:
     run = counted(cli, laps=1)
 
     for wrong in (f"{run}@7", f"{run}@x", f"{run}@1..", f"{run}@{'9' * 5000}", "@last@"):
-        done = said("diff", wrong)
+        done = invoke("diff", wrong)
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith("error: ")
-    assert "has no lap 7; it has 0 to 1" in said("restore", f"{run}@7").err
-    assert "Which lap?" in said("restore", run).err
-    assert "Only one" in said("restore", f"{run}@0..1").err
+    assert "has no lap 7; it has 0 to 1" in invoke("restore", f"{run}@7").err
+    assert "Which lap?" in invoke("restore", run).err
+    assert "Only one" in invoke("restore", f"{run}@0..1").err
 
 
 def test_restore_brings_a_lap_back_and_prints_the_way_back(cli: Cli) -> None:
@@ -104,10 +104,10 @@ def test_the_way_back_from_the_best_lap_is_printed_at_the_end_of_a_run(cli: Cli)
     assert count.read_text() == "2\n"
 
 
-def test_a_snapshot_that_the_run_does_not_keep_is_refused(cli: Cli, said: Say) -> None:
+def test_a_snapshot_that_the_run_does_not_keep_is_refused(cli: Cli, invoke: Invoke) -> None:
     run = counted(cli, laps=1)
 
-    unknown, ambiguous = said("restore", run, "--snapshot", "zzz"), said("restore", run, "--snapshot", "")
+    unknown, ambiguous = invoke("restore", run, "--snapshot", "zzz"), invoke("restore", run, "--snapshot", "")
 
     assert (unknown.code, ambiguous.code) == (2, 2)
     assert "has no snapshot 'zzz'" in unknown.err
@@ -130,22 +130,22 @@ def test_restore_is_refused_while_a_run_works_there(cli: Cli) -> None:
 
 @pytest.mark.parametrize("mark", ["UNTILGREEN_INSIDE", "CLAUDECODE", "GEMINI_CLI"])
 def test_an_agent_may_neither_answer_nor_restore(
-    cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch, mark: str
+    cli: Cli, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, mark: str
 ) -> None:
     run = counted(cli, laps=1)
     monkeypatch.setenv(mark, "1")
 
-    refused = [said("restore", f"{run}@0"), said("answer", run, "accept")]
+    refused = [invoke("restore", f"{run}@0"), invoke("answer", run, "accept")]
 
     assert [done.code for done in refused] == [2, 2]
     assert all("not for agents" in done.err for done in refused)
     assert (cli.place / "count.txt").read_text() == "1\n"
 
 
-def test_a_diff_can_be_a_table_of_files(cli: Cli, said: Say) -> None:
+def test_a_diff_can_be_a_table_of_files(cli: Cli, invoke: Invoke) -> None:
     run = counted(cli, laps=2)
 
-    assert said("diff", run, "--stat").out == " count.txt |    1 +\n 1 file changed, 1 added, 0 removed\n"
+    assert invoke("diff", run, "--stat").out == " count.txt |    1 +\n 1 file changed, 1 added, 0 removed\n"
 
 
 def test_on_a_terminal_a_diff_has_colors_and_none_of_what_others_wrote(cli: Cli) -> None:
@@ -180,14 +180,14 @@ def test_a_pager_whose_quotes_do_not_close_is_not_used(cli: Cli) -> None:
     assert (code, "+200" in seen) == (0, True)
 
 
-def test_the_empty_diff_of_a_run_that_was_put_back_says_so(cli: Cli, said: Say) -> None:
+def test_the_empty_diff_of_a_run_that_was_put_back_says_so(cli: Cli, invoke: Invoke) -> None:
     agent = cli.agent("cat > /dev/null\necho worse >> notes.txt\n")
     gates = ("-g", "red=false", "-g", "same=! grep worse notes.txt")
     assert cli("run", "Try.", "-a", agent, *gates, "--max-iterations", "1").code == 3
     run = cli.ids[-1]
 
-    done = said("diff", run)
+    done = invoke("diff", run)
 
     assert done.out == ""
     assert f"its changes were undone. See a lap with: untilgreen diff {run}@1" in done.err
-    assert "+worse" in said("diff", f"{run}@1").out
+    assert "+worse" in invoke("diff", f"{run}@1").out

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import COMMAND, Cli, Say, eventually, git, write
+from tests.surfaces.cli.helpers import COMMAND, Cli, Invoke, eventually, git, write
 
 COUNTING = "cat > {tmp}/brief\necho x >> {tmp}/turns\nwc -l < {tmp}/turns | tr -d ' ' > count.txt\n"
 FINISHING = "cat > {tmp}/brief\ncat count.txt > seen.txt\necho done > done.txt\n"
@@ -26,7 +26,7 @@ def finishing(cli: Cli) -> tuple[str, str]:
     return "-a", cli.agent(FINISHING.format(tmp=cli.tmp), "finishing.sh")
 
 
-def test_a_fork_in_a_worktree_begins_with_a_lap_and_leaves_the_users_files(cli: Cli, said: Say) -> None:
+def test_a_fork_in_a_worktree_begins_with_a_lap_and_leaves_the_users_files(cli: Cli, invoke: Invoke) -> None:
     run = counted(cli)
     write(cli.place, {"mine.txt": "mine\n"})
     before = sorted(path.name for path in cli.place.iterdir())
@@ -44,9 +44,9 @@ def test_a_fork_in_a_worktree_begins_with_a_lap_and_leaves_the_users_files(cli: 
         "1\n",
     )
     assert git(cli.place, "rev-parse", f"{branch}^") == git(cli.place, "rev-parse", "HEAD")
-    assert "conflict in count.txt" in said("apply").out, "the original run went on in place"
+    assert "conflict in count.txt" in invoke("apply").out, "the original run went on in place"
     (cli.place / "count.txt").unlink()
-    assert (said("apply").code, (cli.place / "done.txt").read_text()) == (0, "done\n")
+    assert (invoke("apply").code, (cli.place / "done.txt").read_text()) == (0, "done\n")
 
 
 def test_a_fork_in_place_puts_the_lap_into_the_directory_and_says_the_way_back(cli: Cli) -> None:
@@ -116,22 +116,22 @@ def test_a_fork_is_judged_by_the_code_of_its_run_and_not_by_what_lies_there_now(
     ],
 )
 def test_a_fork_that_makes_no_sense_is_refused_and_leaves_nothing(
-    cli: Cli, said: Say, arguments: tuple[str, ...], sentence: str
+    cli: Cli, invoke: Invoke, arguments: tuple[str, ...], sentence: str
 ) -> None:
     run = counted(cli)
 
-    done = said("fork", *arguments)
+    done = invoke("fork", *arguments)
 
     assert (done.code, sentence in done.err, cli.ids) == (2, True, [run])
 
 
 def test_an_agent_may_fork_into_a_worktree_and_not_into_the_directory(
-    cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = counted(cli)
     monkeypatch.setenv("CLAUDECODE", "1")
 
-    refused = said("fork", f"{run}@1")
+    refused = invoke("fork", f"{run}@1")
     done = cli("fork", f"{run}@1", *finishing(cli), "--worktree", env={"CLAUDECODE": "1"})
 
     assert (refused.code, "not for agents" in refused.err) == (2, True)
@@ -192,11 +192,11 @@ def test_a_run_that_is_over_is_not_resumed_but_continued_with_more_laps(cli: Cli
     assert "- lap 1 changed " in told
 
 
-def test_more_laps_and_a_maximum_of_laps_exclude_each_other(cli: Cli, said: Say) -> None:
+def test_more_laps_and_a_maximum_of_laps_exclude_each_other(cli: Cli, invoke: Invoke) -> None:
     counted(cli)
 
     for flags in (("--more", "0"), ("--more", "2", "--max-iterations", "3")):
-        assert "--more N is the number of laps" in said("fork", *flags).err
+        assert "--more N is the number of laps" in invoke("fork", *flags).err
 
 
 def test_more_laps_continue_from_the_files_that_a_stopped_run_left(cli: Cli) -> None:

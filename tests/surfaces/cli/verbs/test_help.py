@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import Say
+from tests.surfaces.cli.helpers import Invoke
 from untilgreen.config.load import SETTINGS
 from untilgreen.surfaces.cli.main import GROUPS, VERBS
 from untilgreen.surfaces.cli.verbs.help import VARIABLES
@@ -15,15 +15,15 @@ from untilgreen.surfaces.cli.verbs.help import VARIABLES
 ROOT = Path(__file__).parents[4]
 
 
-def test_every_variable_that_people_set_is_explained(said: Say) -> None:
+def test_every_variable_that_people_set_is_explained(invoke: Invoke) -> None:
     names = {name for name, _ in VARIABLES}
 
     assert {f"UNTILGREEN_{name}" for name in SETTINGS} <= names
-    assert all(name in said("help", "environment").out for name in names)
+    assert all(name in invoke("help", "environment").out for name in names)
 
 
-def test_every_key_of_the_spec_is_explained(said: Say) -> None:
-    told = said("help", "spec").out
+def test_every_key_of_the_spec_is_explained(invoke: Invoke) -> None:
+    told = invoke("help", "spec").out
 
     assert all(f"{key}  " in told for key in ("task ", "limits.cost ", "gates.NAME.run ", "integrity.allow "))
 
@@ -32,20 +32,20 @@ def test_every_verb_of_a_group_is_one() -> None:
     assert {verb for verbs in GROUPS.values() for verb in verbs} <= set(VERBS)
 
 
-def test_units_are_explained(said: Say) -> None:
-    assert "1h30m" in said("help", "units").out
+def test_units_are_explained(invoke: Invoke) -> None:
+    assert "1h30m" in invoke("help", "units").out
 
 
-def test_an_unknown_topic_is_answered_with_the_nearest(said: Say) -> None:
-    done = said("help", "exit-code")
+def test_an_unknown_topic_is_answered_with_the_nearest(invoke: Invoke) -> None:
+    done = invoke("help", "exit-code")
 
     assert done.code == 2
     assert "exit-codes" in done.err
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff")
-def test_the_manual_page_is_one_and_has_every_verb(said: Say) -> None:
-    page = said("help", "manual").out
+def test_the_manual_page_is_one_and_has_every_verb(invoke: Invoke) -> None:
+    page = invoke("help", "manual").out
     read = subprocess.run(
         ["groff", "-man", "-Tascii", "-ww", "-P-cbou"], input=page, capture_output=True, text=True, check=True
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli, Say, eventually, git, script, write
+from tests.surfaces.cli.helpers import Cli, Invoke, eventually, git, script, write
 
 
 @pytest.fixture
@@ -226,17 +226,17 @@ def test_outdated_packages_are_shown_to_the_agent(cli: Cli, pip: str, green: boo
     assert "requests" not in pip or "requests 2.0 2.1" in str(verdict)
 
 
-def test_without_a_terminal_the_command_that_writes_names_the_preset(project: Cli, said: Say) -> None:
-    words = said("init", "--preset", "fix-tests")
+def test_without_a_terminal_the_command_that_writes_names_the_preset(project: Cli, invoke: Invoke) -> None:
+    words = invoke("init", "--preset", "fix-tests")
 
     assert "Write it with: untilgreen init --preset fix-tests --yes\n" in words.err
     assert not (project.place / "untilgreen.toml").exists()
 
 
-def test_a_preset_that_fits_nothing_here_says_so(cli: Cli, said: Say) -> None:
+def test_a_preset_that_fits_nothing_here_says_so(cli: Cli, invoke: Invoke) -> None:
     nothing, unknown = (
-        said("init", "--preset", "fix-tests", "--yes"),
-        said("init", "--preset", "fix-test", "--yes"),
+        invoke("init", "--preset", "fix-tests", "--yes"),
+        invoke("init", "--preset", "fix-test", "--yes"),
     )
 
     assert (nothing.code, "finds nothing to check" in nothing.err) == (2, True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli, Done, Say
+from tests.surfaces.cli.helpers import Cli, Done, Invoke
 
 THEIRS = {
     "model": "opus",
@@ -37,13 +37,13 @@ def ok(done: Done) -> Done:
     return done
 
 
-def test_what_was_there_stays_and_twice_is_once(said: Say, cli: Cli) -> None:
+def test_what_was_there_stays_and_twice_is_once(invoke: Invoke, cli: Cli) -> None:
     home = home_of(cli)
     (home / ".claude").mkdir()
     before = json.dumps(THEIRS, indent=2) + "\n"
     (home / ".claude/settings.json").write_text(before)
 
-    shown = ok(said("install", "--yes", "claude", "--user"))
+    shown = ok(invoke("install", "--yes", "claude", "--user"))
     assert "+++ " in shown.out
     settings = settings_of(home)
     assert settings["model"] == "opus"
@@ -51,16 +51,16 @@ def test_what_was_there_stays_and_twice_is_once(said: Say, cli: Cli) -> None:
     assert [len(settings["hooks"][name]) for name in ("Stop", "PreToolUse", "UserPromptSubmit")] == [2, 1, 1]
     assert (home / ".claude/commands/ralph.md").exists()
 
-    assert ok(said("install", "--yes", "claude")).out == "Nothing to change.\n"
-    ok(said("uninstall", "--yes", "claude"))
+    assert ok(invoke("install", "--yes", "claude")).out == "Nothing to change.\n"
+    ok(invoke("uninstall", "--yes", "claude"))
     assert (home / ".claude/settings.json").read_text() == before
     assert list((home / ".claude/commands").iterdir()) == []
-    assert ok(said("uninstall", "--yes", "claude")).out == "Nothing to change.\n"
+    assert ok(invoke("uninstall", "--yes", "claude")).out == "Nothing to change.\n"
 
 
-def test_a_new_time_limit_takes_the_place_of_the_old_one(said: Say, cli: Cli) -> None:
-    ok(said("install", "--yes", "claude"))
-    ok(said("install", "--yes", "claude", "--deadline", "1200"))
+def test_a_new_time_limit_takes_the_place_of_the_old_one(invoke: Invoke, cli: Cli) -> None:
+    ok(invoke("install", "--yes", "claude"))
+    ok(invoke("install", "--yes", "claude", "--deadline", "1200"))
 
     (entry,) = settings_of(home_of(cli))["hooks"]["Stop"]
     (hook,) = entry["hooks"]
@@ -68,34 +68,34 @@ def test_a_new_time_limit_takes_the_place_of_the_old_one(said: Say, cli: Cli) ->
     assert hook["command"].endswith(" hook stop --agent claude --deadline 1200")
 
 
-def test_a_dry_run_and_settings_that_are_no_json_change_nothing(said: Say, cli: Cli) -> None:
+def test_a_dry_run_and_settings_that_are_no_json_change_nothing(invoke: Invoke, cli: Cli) -> None:
     home = home_of(cli)
-    assert "UserPromptSubmit" in ok(said("install", "--yes", "claude", "--dry-run")).out
+    assert "UserPromptSubmit" in ok(invoke("install", "--yes", "claude", "--dry-run")).out
     assert not (home / ".claude").exists()
 
     (home / ".claude").mkdir()
     (home / ".claude/settings.json").write_text("{ // mine\n}")
-    refused = said("install", "--yes", "claude")
+    refused = invoke("install", "--yes", "claude")
     assert refused.code == 2
     assert "is not valid JSON, so nothing was changed" in refused.err
     assert (home / ".claude/settings.json").read_text() == "{ // mine\n}"
 
 
-def test_a_command_of_the_users_own_is_not_overwritten(said: Say, cli: Cli) -> None:
+def test_a_command_of_the_users_own_is_not_overwritten(invoke: Invoke, cli: Cli) -> None:
     mine = home_of(cli) / ".claude/commands/ralph.md"
     mine.parent.mkdir(parents=True)
     mine.write_text("my own")
 
-    refused = said("install", "--yes", "claude")
+    refused = invoke("install", "--yes", "claude")
     assert refused.code == 2
     assert "exists and was not written by untilgreen" in refused.err
     assert mine.read_text() == "my own"
-    ok(said("uninstall", "--yes", "claude"))
+    ok(invoke("uninstall", "--yes", "claude"))
     assert mine.read_text() == "my own"
 
 
-def test_a_project_gets_no_path_of_this_machine(said: Say, cli: Cli) -> None:
-    ok(said("install", "--yes", "claude", "--project"))
+def test_a_project_gets_no_path_of_this_machine(invoke: Invoke, cli: Cli) -> None:
+    ok(invoke("install", "--yes", "claude", "--project"))
 
     text = (cli.place / ".claude/settings.json").read_text()
     assert "command -v untilgreen >/dev/null 2>&1 || exit 0; exec untilgreen hook stop" in text
@@ -110,98 +110,102 @@ def test_a_project_gets_no_path_of_this_machine(said: Say, cli: Cli) -> None:
     ],
 )
 def test_other_agents_have_their_own_files(
-    said: Say, cli: Cli, agent: str, file: str, hook: tuple[str, int]
+    invoke: Invoke, cli: Cli, agent: str, file: str, hook: tuple[str, int]
 ) -> None:
     event, limit = hook
-    ok(said("install", "--yes", agent))
+    ok(invoke("install", "--yes", agent))
 
     (entry,) = json.loads((home_of(cli) / file).read_text())["hooks"][event]
     assert f"hook stop --agent {agent} --deadline 600" in entry["hooks"][0]["command"]
     assert entry["hooks"][0]["timeout"] == limit
-    assert ok(said("install", "--yes", agent)).out == "Nothing to change.\n"
-    ok(said("uninstall", "--yes", agent))
+    assert ok(invoke("install", "--yes", agent)).out == "Nothing to change.\n"
+    ok(invoke("uninstall", "--yes", agent))
     assert not (home_of(cli) / file).exists()
 
 
-def test_commands_of_gemini_are_toml_that_hands_on_what_was_typed(said: Say, cli: Cli) -> None:
-    ok(said("install", "--yes", "gemini"))
+def test_commands_of_gemini_are_toml_that_hands_on_what_was_typed(invoke: Invoke, cli: Cli) -> None:
+    ok(invoke("install", "--yes", "gemini"))
 
     command = tomllib.loads((home_of(cli) / ".gemini/commands/ralph.toml").read_text())
     assert command["prompt"].startswith("untilgreen: /ralph\n")
     assert "{{args}}" not in command["prompt"]
-    ok(said("uninstall", "--yes", "gemini"))
+    ok(invoke("uninstall", "--yes", "gemini"))
     assert list((home_of(cli) / ".gemini/commands").iterdir()) == []
 
 
-def test_copilot_has_a_file_of_its_own_for_hooks_and_skills_for_commands(said: Say, cli: Cli) -> None:
+def test_copilot_has_a_file_of_its_own_for_hooks_and_skills_for_commands(invoke: Invoke, cli: Cli) -> None:
     home = home_of(cli) / ".copilot"
-    ok(said("install", "--yes", "copilot"))
+    ok(invoke("install", "--yes", "copilot"))
     settings = json.loads((home / "hooks/untilgreen.json").read_text())
     (hook,) = settings["hooks"]["agentStop"]
     assert (settings["version"], hook["timeoutSec"]) == (1, 600)
     assert "hook stop --agent copilot --deadline 600" in hook["bash"]
     assert "untilgreen: /ralph\n" in (home / "skills/ralph/SKILL.md").read_text()
-    assert ok(said("install", "--yes", "copilot")).out == "Nothing to change.\n"
+    assert ok(invoke("install", "--yes", "copilot")).out == "Nothing to change.\n"
 
     theirs = {"type": "command", "bash": "say done"}
     settings["hooks"]["agentStop"].insert(0, theirs)
     (home / "hooks/untilgreen.json").write_text(json.dumps(settings))
-    ok(said("uninstall", "--yes", "copilot"))
+    ok(invoke("uninstall", "--yes", "copilot"))
     kept = json.loads((home / "hooks/untilgreen.json").read_text())
     assert kept == {"version": 1, "hooks": {"agentStop": [theirs]}}
     assert list((home / "skills").iterdir()) == []
 
 
-def test_commands_of_codex_are_skills_that_no_model_takes_by_itself(said: Say, cli: Cli) -> None:
+def test_commands_of_codex_are_skills_that_no_model_takes_by_itself(invoke: Invoke, cli: Cli) -> None:
     home = home_of(cli) / ".codex"
-    ok(said("install", "--yes", "codex"))
+    ok(invoke("install", "--yes", "codex"))
     assert "untilgreen: /ralph\n" in (home / "skills/ralph/SKILL.md").read_text()
     assert "allow_implicit_invocation: false" in (home / "skills/ralph/agents/openai.yaml").read_text()
     (home / "skills/mine").mkdir()
     (home / "skills/mine/SKILL.md").write_text("my own")
 
-    assert ok(said("install", "--yes", "codex")).out == "Nothing to change.\n"
-    ok(said("uninstall", "--yes", "codex"))
+    assert ok(invoke("install", "--yes", "codex")).out == "Nothing to change.\n"
+    ok(invoke("uninstall", "--yes", "codex"))
     assert [each.name for each in (home / "skills").iterdir()] == ["mine"]
 
 
-def test_commands_of_qwen_are_markdown(said: Say, cli: Cli) -> None:
-    ok(said("install", "--yes", "qwen"))
+def test_commands_of_qwen_are_markdown(invoke: Invoke, cli: Cli) -> None:
+    ok(invoke("install", "--yes", "qwen"))
 
     assert "untilgreen: /ralph\n" in (home_of(cli) / ".qwen/commands/ralph.md").read_text()
-    ok(said("uninstall", "--yes", "qwen"))
+    ok(invoke("uninstall", "--yes", "qwen"))
     assert list((home_of(cli) / ".qwen/commands").iterdir()) == []
 
 
-def test_opencode_has_a_plugin_that_knows_our_program_and_its_time_limit(said: Say, cli: Cli) -> None:
+def test_opencode_has_a_plugin_that_knows_our_program_and_its_time_limit(invoke: Invoke, cli: Cli) -> None:
     folder = home_of(cli) / ".config/opencode"
     mine = folder / "plugin/mine.js"
     mine.parent.mkdir(parents=True)
     mine.write_text("export const Mine = async () => ({})\n")
-    ok(said("install", "--yes", "opencode", "--deadline", "90"))
+    ok(invoke("install", "--yes", "opencode", "--deadline", "90"))
 
     text = (folder / "plugin/untilgreen.js").read_text()
     assert "const SECONDS = { idle: 90, error: 90, prompt: 90, deleted: 30 }\n" in text
     assert "@" not in text.replace("@opencode", "")
     assert "untilgreen: /ralph\n" in (folder / "command/ralph.md").read_text()
-    assert ok(said("install", "--yes", "opencode", "--deadline", "90")).out == "Nothing to change.\n"
-    ok(said("uninstall", "--yes", "opencode"))
+    assert ok(invoke("install", "--yes", "opencode", "--deadline", "90")).out == "Nothing to change.\n"
+    ok(invoke("uninstall", "--yes", "opencode"))
     assert [each.name for each in folder.rglob("*") if each.is_file()] == ["mine.js"]
 
 
-def test_a_plugin_of_the_users_own_is_not_overwritten(said: Say, cli: Cli) -> None:
+def test_a_plugin_of_the_users_own_is_not_overwritten(invoke: Invoke, cli: Cli) -> None:
     mine = cli.place / ".opencode/plugin/untilgreen.js"
     mine.parent.mkdir(parents=True)
     mine.write_text("// my own\n")
 
-    assert "exists and was not written by untilgreen" in said("install", "--yes", "opencode", "--project").err
-    ok(said("uninstall", "--yes", "opencode", "--project"))
+    assert (
+        "exists and was not written by untilgreen" in invoke("install", "--yes", "opencode", "--project").err
+    )
+    ok(invoke("uninstall", "--yes", "opencode", "--project"))
     assert mine.read_text() == "// my own\n"
 
 
 @pytest.mark.parametrize("agent", ["claude", "gemini", "copilot"])
-def test_a_hook_whose_program_is_gone_says_nothing_and_does_no_harm(said: Say, cli: Cli, agent: str) -> None:
-    shown = ok(said("install", "--yes", agent, "--dry-run")).out
+def test_a_hook_whose_program_is_gone_says_nothing_and_does_no_harm(
+    invoke: Invoke, cli: Cli, agent: str
+) -> None:
+    shown = ok(invoke("install", "--yes", agent, "--dry-run")).out
     (line,) = [each for each in shown.splitlines() if "hook stop --agent" in each]
     command = json.loads("{" + line.lstrip("+ ").rstrip(",") + "}").popitem()[1]
     gone = re.sub(r"(command -v |exec )\S+", r"\1/nowhere/untilgreen", command)
@@ -219,37 +223,41 @@ def test_a_hook_whose_program_is_gone_says_nothing_and_does_no_harm(said: Say, c
         (("claude", "--deadline", "3"), "--deadline 3 is too short."),
     ],
 )
-def test_a_mistake_is_answered_with_what_to_do(said: Say, arguments: tuple[str, ...], sentence: str) -> None:
-    refused = said("install", "--yes", *arguments)
+def test_a_mistake_is_answered_with_what_to_do(
+    invoke: Invoke, arguments: tuple[str, ...], sentence: str
+) -> None:
+    refused = invoke("install", "--yes", *arguments)
 
     assert refused.code == 2
     assert sentence in refused.err
 
 
-def test_an_agent_can_not_install_hooks_for_itself(said: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_can_not_install_hooks_for_itself(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
 
-    assert said("install", "--yes", "claude").code == 2
+    assert invoke("install", "--yes", "claude").code == 2
 
 
 @pytest.mark.parametrize(
     ("agent", "file"), [("claude", ".claude/settings.json"), ("copilot", ".copilot/hooks/untilgreen.json")]
 )
 def test_a_state_directory_of_ones_own_is_written_into_the_hooks(
-    said: Say, cli: Cli, tmp_path: Path, agent: str, file: str
+    invoke: Invoke, cli: Cli, tmp_path: Path, agent: str, file: str
 ) -> None:
     chosen = tmp_path / "my runs"
 
-    ok(said("install", "--yes", agent, "--state-dir", str(chosen)))
+    ok(invoke("install", "--yes", agent, "--state-dir", str(chosen)))
 
     text = (home_of(cli) / file).read_text()
     assert text.count(f"--state-dir '{chosen}'") == text.count(f"--agent {agent}")
-    assert ok(said("install", "--yes", agent, "--state-dir", str(chosen))).out == "Nothing to change.\n"
-    assert f"hooks {agent}" not in [line for line in said("doctor").out.splitlines() if "out of date" in line]
+    assert ok(invoke("install", "--yes", agent, "--state-dir", str(chosen))).out == "Nothing to change.\n"
+    assert f"hooks {agent}" not in [
+        line for line in invoke("doctor").out.splitlines() if "out of date" in line
+    ]
 
 
-def test_the_plugin_of_opencode_has_the_state_directory(said: Say, cli: Cli, tmp_path: Path) -> None:
-    ok(said("install", "--yes", "opencode", "--state-dir", str(tmp_path / "runs")))
+def test_the_plugin_of_opencode_has_the_state_directory(invoke: Invoke, cli: Cli, tmp_path: Path) -> None:
+    ok(invoke("install", "--yes", "opencode", "--state-dir", str(tmp_path / "runs")))
 
     plugin = (home_of(cli) / ".config/opencode/plugin/untilgreen.js").read_text()
     assert f'const STATE_DIR = ["--state-dir", "{tmp_path}/runs"]' in plugin
@@ -269,8 +277,8 @@ def test_at_a_terminal_the_change_is_shown_and_asked_about(cli: Cli, typed: str,
     assert any(Path(cli.env["HOME"]).rglob("settings.json")) == (code == 0)
 
 
-def test_scripts_have_to_say_yes(cli: Cli, said: Say) -> None:
-    done = said("install", "claude")
+def test_scripts_have_to_say_yes(cli: Cli, invoke: Invoke) -> None:
+    done = invoke("install", "claude")
 
     assert (done.code, "then add --yes" in done.err) == (2, True)
     assert "UserPromptSubmit" in done.out

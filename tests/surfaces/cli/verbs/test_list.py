@@ -4,7 +4,7 @@ import itertools
 import re
 from pathlib import Path
 
-from tests.surfaces.cli.helpers import NO_OP, Cli, Say, repository
+from tests.surfaces.cli.helpers import NO_OP, Cli, Invoke, repository
 
 GATE = ("--gate", "test -f done")
 
@@ -24,22 +24,22 @@ def shared(one: str, other: str) -> str:
     )
 
 
-def test_a_run_is_found_by_its_id_the_beginning_of_it_or_as_the_last(cli: Cli, said: Say) -> None:
+def test_a_run_is_found_by_its_id_the_beginning_of_it_or_as_the_last(cli: Cli, invoke: Invoke) -> None:
     first = finished(cli)
     last = finished(cli)
     short = shared(first, last) + first[len(shared(first, last))]
 
-    names = {name: said("show", name, "--json").result["run"] for name in (first, short, "@last")}
+    names = {name: invoke("show", name, "--json").result["run"] for name in (first, short, "@last")}
 
     assert names == {first: first, short: first, "@last": last}
-    assert said("show", "--json").result["run"] == last
+    assert invoke("show", "--json").result["run"] == last
 
 
-def test_an_id_that_fits_none_or_several_is_answered_with_those_there_are(cli: Cli, said: Say) -> None:
+def test_an_id_that_fits_none_or_several_is_answered_with_those_there_are(cli: Cli, invoke: Invoke) -> None:
     first, last = finished(cli, "One."), finished(cli, "Two.")
     wrong = "z" + first[1:]
 
-    unknown, ambiguous = said("show", wrong), said("show", shared(first, last))
+    unknown, ambiguous = invoke("show", wrong), invoke("show", shared(first, last))
 
     assert (unknown.code, ambiguous.code) == (2, 2)
     assert f"There is no run '{wrong}'. Did you mean" in unknown.err
@@ -47,11 +47,11 @@ def test_an_id_that_fits_none_or_several_is_answered_with_those_there_are(cli: C
     assert f"{last} (Two.)" in ambiguous.err
 
 
-def test_list_shows_the_runs_of_this_workspace_and_with_all_the_rest(cli: Cli, said: Say) -> None:
+def test_list_shows_the_runs_of_this_workspace_and_with_all_the_rest(cli: Cli, invoke: Invoke) -> None:
     there = repository(cli.tmp / "elsewhere", {})
     here_id, there_id = finished(cli), finished(cli, cwd=there)
 
-    here, everywhere = said("list"), said("list", "--all")
+    here, everywhere = invoke("list"), invoke("list", "--all")
 
     assert (here.code, everywhere.code) == (0, 0)
     assert here_id in here.out
@@ -68,14 +68,14 @@ def test_where_nothing_was_run_list_says_how_to_begin(cli: Cli) -> None:
     assert "No run was started in" in last.err
 
 
-def test_a_damaged_journal_is_shown_as_such_and_hides_no_other_run(cli: Cli, said: Say) -> None:
+def test_a_damaged_journal_is_shown_as_such_and_hides_no_other_run(cli: Cli, invoke: Invoke) -> None:
     damaged, sound = finished(cli), finished(cli)
     journal = cli.runs / damaged / "journal.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines[:2], b'{"seq":2}\n', *lines[3:]]))
 
-    listed, shown = said("list"), said("show", damaged)
-    rows = {line["run"]: line["status"] for line in said("list", "--json").lines if line["type"] == "run"}
+    listed, shown = invoke("list"), invoke("show", damaged)
+    rows = {line["run"]: line["status"] for line in invoke("list", "--json").lines if line["type"] == "run"}
 
     assert listed.code == 0
     assert rows == {damaged: "damaged", sound: "converged"}
@@ -176,13 +176,13 @@ def test_on_a_terminal_a_run_takes_one_line_of_the_list_and_the_title_of_show_fi
     assert f"Next: untilgreen why {cli.ids[0]}" in shown
 
 
-def test_list_shows_when_how_long_who_and_how_it_went(cli: Cli, said: Say) -> None:
+def test_list_shows_when_how_long_who_and_how_it_went(cli: Cli, invoke: Invoke) -> None:
     paid = cli.agent("""echo '{"cost": 1.5}' > "$UNTILGREEN_USAGE_FILE"; touch done\n""")
     cli("run", "Mend it.", "--agent", paid, *GATE)
     (run,) = cli.ids
 
-    header, row = said("list").out.splitlines()
-    line = said("list", "--json").lines[-1]
+    header, row = invoke("list").out.splitlines()
+    line = invoke("list", "--json").lines[-1]
 
     assert header.split() == ["run", "started", "age", "outcome", "laps", "time", "cost", "agent", "task"]
     assert re.fullmatch(

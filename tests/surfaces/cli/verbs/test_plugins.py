@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.surfaces.cli.helpers import NO_OP, Cli, Say, write
+from tests.surfaces.cli.helpers import NO_OP, Cli, Invoke, write
 
 NO_TODOS = '''\
 from dataclasses import dataclass
@@ -84,12 +84,12 @@ def test_a_strategy_that_raises_ends_the_run_with_70_and_is_named(cli: Cli) -> N
     assert (told.result["outcome"], told.result["exit_code"]) == ("crashed", 70)
 
 
-def test_a_plugin_that_is_not_there_is_refused_before_anything_starts(cli: Cli, said: Say) -> None:
+def test_a_plugin_that_is_not_there_is_refused_before_anything_starts(cli: Cli, invoke: Invoke) -> None:
     write(cli.place, {"rules.py": BAD, "broken.py": "def (\n", "empty.py": "class Bad: pass\n"})
     run = ("run", "Mend it.", "--agent", "cmd:true", "--gate", "false", "--strategy")
     names = ("./rules.py:Bda", "./absent.py:Bad", "./broken.py:Bad", "./empty.py:Bad")
 
-    answers = {name: said(*run, name) for name in names}
+    answers = {name: invoke(*run, name) for name in names}
 
     assert {done.code for done in answers.values()} == {2}
     assert "Did you mean 'Bad'?" in answers["./rules.py:Bda"].err
@@ -100,8 +100,8 @@ def test_a_plugin_that_is_not_there_is_refused_before_anything_starts(cli: Cli, 
     assert cli.ids == []
 
 
-def test_plugins_lists_what_can_be_used_by_name(cli: Cli, said: Say) -> None:
-    shown, told = said("plugins"), said("plugins", "--json")
+def test_plugins_lists_what_can_be_used_by_name(cli: Cli, invoke: Invoke) -> None:
+    shown, told = invoke("plugins"), invoke("plugins", "--json")
 
     version, *plugins = told.lines
     assert (shown.code, told.code, version["type"]) == (0, 0, "version")
@@ -138,28 +138,28 @@ class Patient:
     ],
 )
 def test_check_tells_by_its_methods_what_a_plugin_is(
-    cli: Cli, said: Say, method: str, said_about_it: str
+    cli: Cli, invoke: Invoke, method: str, said_about_it: str
 ) -> None:
     write(cli.place, {"own.py": f"class Own:\n    {method}\n"})
 
-    assert said("plugins", "check", "./own.py:Own").out == f"{said_about_it}\n"
+    assert invoke("plugins", "check", "./own.py:Own").out == f"{said_about_it}\n"
 
 
-def test_a_plugin_that_fails_in_a_scripted_run_is_not_called_a_bug_of_ours(cli: Cli, said: Say) -> None:
+def test_a_plugin_that_fails_in_a_scripted_run_is_not_called_a_bug_of_ours(cli: Cli, invoke: Invoke) -> None:
     write(
         cli.place, {"own.py": "class Own:\n    def detect(self, state): return state.nothing_of_the_sort\n"}
     )
 
-    done = said("plugins", "check", "./own.py:Own")
+    done = invoke("plugins", "check", "./own.py:Own")
 
     assert done.code == 2
     assert "./own.py:Own failed in a scripted run: AttributeError: " in done.err
 
 
-def test_a_class_without_a_method_of_a_plugin_is_told_which_there_are(cli: Cli, said: Say) -> None:
+def test_a_class_without_a_method_of_a_plugin_is_told_which_there_are(cli: Cli, invoke: Invoke) -> None:
     write(cli.place, {"own.py": "class Own:\n    pass\n"})
 
-    done = said("plugins", "check", "./own.py:Own")
+    done = invoke("plugins", "check", "./own.py:Own")
 
     assert done.code == 2
     assert "decide (strategy), detect (detector), check (gate), work (agent), notify (notifier)" in done.err

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli, Say, eventually, git, write
+from tests.surfaces.cli.helpers import Cli, Invoke, eventually, git, write
 from untilgreen.engine.operations.prune import Rules, prune
 from untilgreen.engine.store.runs import Store
 
@@ -36,13 +36,13 @@ def traces(cli: Cli, run: str) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["--worktree", "--in-place"])
-def test_after_a_prune_nothing_of_the_run_is_left(cli: Cli, said: Say, mode: str) -> None:
+def test_after_a_prune_nothing_of_the_run_is_left(cli: Cli, invoke: Invoke, mode: str) -> None:
     run = counted(cli, mode)
     left = (cli.place / "count.txt").exists()
 
-    tried = said("prune", "--keep", "0d", "--dry-run")
+    tried = invoke("prune", "--keep", "0d", "--dry-run")
     before = refs(cli.place, run)
-    done = said("prune", "--keep", "0d")
+    done = invoke("prune", "--keep", "0d")
 
     assert (tried.code, done.code, bool(before)) == (0, 0, True)
     assert f"{run}  would be removed: ended " in tried.out
@@ -55,15 +55,15 @@ def test_after_a_prune_nothing_of_the_run_is_left(cli: Cli, said: Say, mode: str
 
 
 def test_a_young_run_keeps_its_first_best_and_last_files_and_the_newest_keeps_all(
-    cli: Cli, said: Say
+    cli: Cli, invoke: Invoke
 ) -> None:
     old, new = counted(cli, laps=4), counted(cli, laps=2)
-    laps = [line["snapshot"] for line in said("show", old, "--json").lines[-1]["history"]]
-    assert said("restore", f"{old}@0").code == 0
+    laps = [line["snapshot"] for line in invoke("show", old, "--json").lines[-1]["history"]]
+    assert invoke("restore", f"{old}@0").code == 0
     way_back = len([ref for ref in refs(cli.place, old) if "before-" in ref])
     newest = refs(cli.place, new)
 
-    done = said("prune", "--keep", "30d", "--json")
+    done = invoke("prune", "--keep", "30d", "--json")
 
     actions = {line["run"]: line["action"] for line in done.lines[1:]}
     assert actions == {old: "thinned", new: "kept"}
@@ -73,11 +73,11 @@ def test_a_young_run_keeps_its_first_best_and_last_files_and_the_newest_keeps_al
     assert way_back == 1
     assert len([ref for ref in refs(cli.place, old) if "before-" in ref]) == 1
     assert refs(cli.place, new) == newest
-    assert said("prune").out == "No run is old enough to be removed.\n"
-    assert said("restore", f"{old}@4").code == 0
+    assert invoke("prune").out == "No run is old enough to be removed.\n"
+    assert invoke("restore", f"{old}@4").code == 0
 
 
-def test_a_run_that_is_driven_or_not_over_or_damaged_is_kept(cli: Cli, said: Say) -> None:
+def test_a_run_that_is_driven_or_not_over_or_damaged_is_kept(cli: Cli, invoke: Invoke) -> None:
     damaged = counted(cli, laps=1)
     (cli.runs / damaged / "journal.jsonl").write_text("nonsense\n")
     hanging = cli.agent(f"cat > /dev/null\ntouch {cli.tmp}/began\nexec sleep 60\n", "hanging.sh")
@@ -85,11 +85,11 @@ def test_a_run_that_is_driven_or_not_over_or_damaged_is_kept(cli: Cli, said: Say
     eventually((cli.tmp / "began").exists)
     running = cli.ids[-1]
 
-    while_driven = said("prune", "--keep", "0d", "--json")
-    named = said("prune", running)
+    while_driven = invoke("prune", "--keep", "0d", "--json")
+    named = invoke("prune", running)
     started.signal(signal.SIGINT)
     started.end()
-    left = said("prune", "--keep", "0d")
+    left = invoke("prune", "--keep", "0d")
 
     kept = {line["run"]: line["why"] for line in while_driven.lines[1:]}
     assert kept[running] == "is being driven"
@@ -97,19 +97,19 @@ def test_a_run_that_is_driven_or_not_over_or_damaged_is_kept(cli: Cli, said: Say
     assert (named.code, f"Run {running} is being driven." in named.err) == (2, True)
     assert f"{running}  kept: is not over; end it with `untilgreen cancel {running}`" in left.out
     assert cli.ids == [damaged, running]
-    assert said("prune", damaged).code == 0
+    assert invoke("prune", damaged).code == 0
     assert (refs(cli.place, damaged), traces(cli, damaged)) == ([], [])
     assert cli("cancel", running).code == 0
-    assert said("prune", running).code == 0
+    assert invoke("prune", running).code == 0
     assert (refs(cli.place, running), traces(cli, running), cli.ids) == ([], [], [])
 
 
-def test_age_counts_from_the_end_of_a_run_and_names_do_not_ask_for_it(cli: Cli, said: Say) -> None:
+def test_age_counts_from_the_end_of_a_run_and_names_do_not_ask_for_it(cli: Cli, invoke: Invoke) -> None:
     first, second = counted(cli, laps=1), counted(cli, laps=1)
 
-    kept = said("prune", "--keep", "1h")
-    named = said("prune", first)
-    wrong = said("prune", "--keep", "soon")
+    kept = invoke("prune", "--keep", "1h")
+    named = invoke("prune", first)
+    wrong = invoke("prune", "--keep", "soon")
 
     assert (kept.code, named.code, wrong.code) == (0, 0, 2)
     assert cli.ids == [second]
@@ -117,18 +117,18 @@ def test_age_counts_from_the_end_of_a_run_and_names_do_not_ask_for_it(cli: Cli, 
 
 
 def test_a_branch_that_somebody_went_on_with_and_files_that_somebody_changed_stay(
-    cli: Cli, said: Say
+    cli: Cli, invoke: Invoke
 ) -> None:
     run = counted(cli, "--worktree", laps=1)
     place, branch = cli.runs.parent / "worktrees" / run, f"untilgreen/{run}"
     write(place, {"mine.txt": "precious\n"})
 
-    refused = said("prune", "--keep", "0d")
+    refused = invoke("prune", "--keep", "0d")
     still = (place / "mine.txt").read_text()
     (place / "mine.txt").unlink()
     git(cli.place, "checkout", "--quiet", branch)
     git(cli.place, *IDENTITY, "commit", "--quiet", "--allow-empty", "--message", "mine")
-    done = said("prune", "--keep", "0d")
+    done = invoke("prune", "--keep", "0d")
 
     assert "that were changed after its end: mine.txt" in refused.out
     assert still == "precious\n"
@@ -138,7 +138,7 @@ def test_a_branch_that_somebody_went_on_with_and_files_that_somebody_changed_sta
 
 
 def test_runs_of_other_directories_go_only_with_all_also_where_the_directory_is_gone(
-    cli: Cli, said: Say
+    cli: Cli, invoke: Invoke
 ) -> None:
     run = counted(cli, laps=1)
     elsewhere = cli.tmp / "elsewhere"
@@ -185,18 +185,18 @@ async def test_a_run_that_somebody_else_prunes_meanwhile_is_passed_over(
 
 
 @pytest.mark.parametrize("mark", ["UNTILGREEN_INSIDE", "CLAUDECODE"])
-def test_an_agent_may_not_prune(cli: Cli, said: Say, monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
+def test_an_agent_may_not_prune(cli: Cli, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
     run = counted(cli, laps=1)
     monkeypatch.setenv(mark, "1")
 
-    done = said("prune", "--keep", "0d")
+    done = invoke("prune", "--keep", "0d")
 
     assert (done.code, "not for agents" in done.err, cli.ids) == (2, True, [run])
 
 
-def test_what_was_pruned_is_told_line_by_line_as_json(cli: Cli, said: Say) -> None:
+def test_what_was_pruned_is_told_line_by_line_as_json(cli: Cli, invoke: Invoke) -> None:
     run = counted(cli, laps=1)
 
-    lines = said("prune", "--keep", "0d", "--json").lines
+    lines = invoke("prune", "--keep", "0d", "--json").lines
 
     assert json.dumps(lines[1]).startswith(f'{{"type": "pruned", "run": "{run}", "action": "removed"')

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.surfaces.cli.helpers import GREEN_CALC, UNITTEST, Cli, Say, eventually, script
+from tests.surfaces.cli.helpers import GREEN_CALC, UNITTEST, Cli, Invoke, eventually, script
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_the_head_in_a_report_is_the_one_that_verify_wants(green: Cli) -> None:
     assert told["head"] in green("report", "--format", "html", "-o", "-").out
 
 
-def test_a_report_is_still_written_when_the_files_are_gone(green: Cli, said: Say) -> None:
+def test_a_report_is_still_written_when_the_files_are_gone(green: Cli, invoke: Invoke) -> None:
     (run,) = green.ids
     shutil.rmtree(green.place / ".git")
 

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from tests.backtest.helpers import record, steps
 from tests.backtest.helpers import write as write_records
-from tests.surfaces.cli.helpers import Cli, Done, Say, write
+from tests.surfaces.cli.helpers import Cli, Done, Invoke, write
 from untilgreen.surfaces.cli.main import make_app
 from untilgreen.surfaces.json_schemas import LINES, SCHEMAS, schema_of
 
@@ -187,8 +187,8 @@ def test_a_line_that_nobody_promised_does_not_fit() -> None:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_each_schema_is_printed_and_is_one(said: Say, name: str) -> None:
-    done = said("schema", name)
+def test_each_schema_is_printed_and_is_one(invoke: Invoke, name: str) -> None:
+    done = invoke("schema", name)
     schema = json.loads(done.out)
 
     assert done.code == 0
@@ -206,5 +206,5 @@ def test_the_events_of_a_journal_fit_theirs(cli: Cli) -> None:
     assert [error.message for event in events for error in validator.iter_errors(event)] == []
 
 
-def test_an_unknown_schema_is_answered_with_the_nearest(said: Say) -> None:
-    assert "Did you mean 'events'?" in said("schema", "evnts").err
+def test_an_unknown_schema_is_answered_with_the_nearest(invoke: Invoke) -> None:
+    assert "Did you mean 'events'?" in invoke("schema", "evnts").err

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli, Say
+from tests.surfaces.cli.helpers import Cli, Invoke
 
 AGENT = """\
 cat > /dev/null
@@ -22,8 +22,8 @@ def run(cli: Cli) -> str:
     return cli.ids[-1]
 
 
-def test_a_lap_is_shown_with_all_that_belongs_to_it(run: str, said: Say) -> None:
-    shown = said("show", f"{run}@1").out
+def test_a_lap_is_shown_with_all_that_belongs_to_it(run: str, invoke: Invoke) -> None:
+    shown = invoke("show", f"{run}@1").out
 
     order = ["Lap 1: 1 finding", "Brief", "Write on.", "Reply of cmd:agent.sh", "I write another line."]
     order += ["Changes", " notes.txt |    1 +", "+more", "Gates", "✕ tests failed", "a.py:1: error: not done"]
@@ -34,21 +34,21 @@ def test_a_lap_is_shown_with_all_that_belongs_to_it(run: str, said: Say) -> None
         assert place >= 0, (each, shown)
 
 
-def test_what_a_lap_fixed_is_named(run: str, said: Say) -> None:
-    shown = said("show", f"{run}@2").out
+def test_what_a_lap_fixed_is_named(run: str, invoke: Invoke) -> None:
+    shown = invoke("show", f"{run}@2").out
 
     assert "Lap 2: green, score 1.00" in shown
     assert "  fixed: 1\n    tests: a.py" in shown
 
 
-def test_a_lap_for_programs_is_one_line(run: str, said: Say) -> None:
-    line = said("show", f"{run}@best", "--json").lines[-1]
+def test_a_lap_for_programs_is_one_line(run: str, invoke: Invoke) -> None:
+    line = invoke("show", f"{run}@best", "--json").lines[-1]
 
     assert (line["type"], line["run"], line["lap"]["number"]) == ("lap", run, 2)
 
 
-def test_log_has_every_lap_from_the_baseline_on(run: str, said: Say) -> None:
-    told = said("log").out
+def test_log_has_every_lap_from_the_baseline_on(run: str, invoke: Invoke) -> None:
+    told = invoke("log").out
 
     titles = [
         told.find(f"\n{title}") for title in ("Lap 0, before the first turn: 1 finding", "Lap 1:", "Lap 2:")
@@ -68,8 +68,8 @@ def test_where_our_signs_can_not_be_shown_they_are_plain(run: str, cli: Cli) -> 
 @pytest.mark.parametrize(
     ("name", "sentence"), [("@9", "has no lap 9; it has 0 to 2"), ("@1..2", "One lap can be shown")]
 )
-def test_a_lap_that_is_not_there_is_said(run: str, said: Say, name: str, sentence: str) -> None:
-    done = said("show", f"{run}{name}")
+def test_a_lap_that_is_not_there_is_said(run: str, invoke: Invoke, name: str, sentence: str) -> None:
+    done = invoke("show", f"{run}{name}")
 
     assert (done.code, sentence in done.err) == (2, True), done.err
 

@@ -2,14 +2,14 @@
 
 import shlex
 
-from tests.surfaces.cli.helpers import NO_OP, Cli, Say
+from tests.surfaces.cli.helpers import NO_OP, Cli, Invoke
 
 
-def test_why_tells_programs_the_evidence_and_a_command_that_works(cli: Cli, said: Say) -> None:
+def test_why_tells_programs_the_evidence_and_a_command_that_works(cli: Cli, invoke: Invoke) -> None:
     gate = ("--gate", "done=test -f done")
     cli("run", "Fix it.", "--agent", cli.agent(NO_OP), *gate, "--max-iterations", "1")
 
-    told = said("why", "--json").lines[-1]
+    told = invoke("why", "--json").lines[-1]
 
     assert (told["type"], told["status"], told["decision"]["metadata"]["limit"]) == (
         "why",
@@ -25,20 +25,22 @@ def test_why_tells_programs_the_evidence_and_a_command_that_works(cli: Cli, said
     assert len(cli.ids) == before + 1
 
 
-def test_why_tells_people_in_a_few_sections(cli: Cli, said: Say) -> None:
+def test_why_tells_people_in_a_few_sections(cli: Cli, invoke: Invoke) -> None:
     cli("run", "Fix it.", "--agent", cli.agent("touch done\n"), "--gate", "test -f done")
 
-    told = said("why")
+    told = invoke("why")
 
     assert told.code == 0
     assert told.out.startswith("converged: all required gates pass in lap 1\n")
     assert f"check that the result still holds:\n    untilgreen verify {cli.ids[0]}" in told.out
 
 
-def test_a_claim_that_nothing_checked_is_sent_to_a_gate_and_no_remedy_is_missed(cli: Cli, said: Say) -> None:
+def test_a_claim_that_nothing_checked_is_sent_to_a_gate_and_no_remedy_is_missed(
+    cli: Cli, invoke: Invoke
+) -> None:
     cli("run", "Fix it.", "--agent", cli.agent("echo '<promise>DONE</promise>'\n"), "--promise", "DONE")
 
-    told = said("why").out
+    told = invoke("why").out
 
     assert told.startswith("claimed: ")
     assert "check it with a gate:\n    untilgreen check --gate COMMAND" in told
