@@ -21,7 +21,7 @@ from tests.surfaces.cli.helpers import NO_OP, Cli
     ],
     ids=lambda words: " ".join(words) or "nothing",
 )
-def test_a_forked_command_says_and_ends_as_one_that_is_started(cli: Cli, words: tuple[str, ...]) -> None:
+def test_a_forked_command_prints_and_exits_like_a_started_one(cli: Cli, words: tuple[str, ...]) -> None:
     assert cli(*words) == cli.start(*words).end()
 
 

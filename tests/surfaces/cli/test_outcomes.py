@@ -86,7 +86,7 @@ def test_a_run_that_is_out_of_time_says_so_with_3(cli: Cli) -> None:
     assert "exhausted: limit time" in done.out
 
 
-def test_an_agent_that_cannot_be_used_is_said_before_a_gate_runs_and_leaves_no_run(cli: Cli) -> None:
+def test_an_agent_that_cannot_be_used_is_reported_before_a_gate_runs_and_leaves_no_run(cli: Cli) -> None:
     left = cli("run", "Mend it.", "--agent", "cmd:./later.sh", "--gate", "touch ran; false")
 
     assert (left.code, left.out) == (4, "")
@@ -244,7 +244,7 @@ def test_a_persons_file_saved_outside_a_turn_is_left_alone_and_named(
     assert name in done.out
 
 
-def test_what_a_turn_made_of_a_persons_file_goes_back_with_the_turn(cli: Cli) -> None:
+def test_a_persons_file_that_a_turn_changed_is_undone_with_the_turn(cli: Cli) -> None:
     turns = f"cat > /dev/null\necho x >> {cli.tmp}/turns\nwc -l < {cli.tmp}/turns > work.txt\n"
     turns += "test -e mine.txt && echo more >> mine.txt\nexit 0\n"
     gate = f'test "$(wc -l < {cli.tmp}/turns)" = 1 && echo mine > mine.txt; exit 1'
@@ -260,7 +260,7 @@ def test_what_a_turn_made_of_a_persons_file_goes_back_with_the_turn(cli: Cli) ->
     assert not (cli.place / "mine.txt").exists()
 
 
-def test_what_gates_leave_behind_is_nobodys_change(calc: Cli) -> None:
+def test_what_gates_leave_behind_does_not_count_as_a_change(calc: Cli) -> None:
     bytecode = ("--set", 'gates.tests.env.PYTHONDONTWRITEBYTECODE=""')
     limited = ("--max-iterations", "2", "--json")
     done = calc("run", "Mend it.", "-a", calc.agent(NO_OP), "-g", UNITTEST, *bytecode, *limited)

@@ -63,7 +63,7 @@ def test_a_dumb_terminal_gets_plain_lines(cli: Cli) -> None:
     assert "lap 1: turn done" in seen
 
 
-def test_by_wish_our_own_signs_are_plain_ascii(cli: Cli) -> None:
+def test_on_request_our_own_signs_are_plain_ascii(cli: Cli) -> None:
     long_task = "Mend it, " + "and mend it again, " * 10
     done = cli(
         *("run", long_task, "--agent", cli.agent(NO_OP), "--gate", "false", "--max-iterations", "1"),

@@ -49,7 +49,7 @@ def test_a_run_whose_terminal_closes_is_saved_and_goes_on_detached(cli: Cli) -> 
     assert cli("follow", run).code == 0
 
 
-def test_a_driver_that_can_not_begin_is_said_with_its_own_words(cli: Cli) -> None:
+def test_a_driver_that_can_not_start_is_reported_with_its_own_error(cli: Cli) -> None:
     cli("run", "Mend it.", "--agent", "cmd:true", *GATE, "-s", "manual", "--no-input")
     (run,) = cli.ids
     (cli.runs / run / "journal.jsonl").write_text("damaged\n")
@@ -60,7 +60,7 @@ def test_a_driver_that_can_not_begin_is_said_with_its_own_words(cli: Cli) -> Non
     assert "journal" in done.err
 
 
-def test_a_driver_that_is_refused_is_no_driver_though_one_before_left_the_run_alike(cli: Cli) -> None:
+def test_resume_detach_reports_a_refused_driver_even_if_the_run_waited_before(cli: Cli) -> None:
     sign_off = ("--set", "gates.sign-off={kind='approval', people=['ann']}")
     assert cli("run", "Mend it.", "--agent", cli.agent("touch done\n"), *sign_off, "--no-input").code == 5
     (run,) = cli.ids
@@ -73,7 +73,7 @@ def test_a_driver_that_is_refused_is_no_driver_though_one_before_left_the_run_al
     assert f"Run {run} is being driven by process" in done.err
 
 
-def test_who_is_told_hears_of_the_end_and_one_that_fails_is_said_and_stops_nothing(cli: Cli) -> None:
+def test_notifiers_hear_of_the_end_and_one_that_fails_is_reported_and_stops_nothing(cli: Cli) -> None:
     news = cli.tmp / "news"
     (cli.place / "untilgreen.toml").write_text(
         f"notify = ['command:cat >> {news}', 'command:echo down >&2; exit 1', 'webhook:http://127.0.0.1:9/']\n"

@@ -71,7 +71,7 @@ def test_the_directory_can_be_named_from_elsewhere(cli: Cli) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't allow such names")
-def test_a_directory_whose_name_is_no_text_is_refused_with_a_sentence(cli: Cli) -> None:
+def test_a_directory_whose_name_is_not_utf_8_is_refused_with_a_sentence(cli: Cli) -> None:
     place = Path(os.fsdecode(os.fsencode(cli.tmp) + b"/\xff"))
     place.mkdir()
 
@@ -102,7 +102,7 @@ def test_a_directory_that_cannot_be_worked_in_is_refused_before_a_run_is_named(c
     assert cli.ids == []
 
 
-def test_what_is_left_out_of_snapshots_is_said(cli: Cli) -> None:
+def test_what_is_left_out_of_snapshots_is_reported(cli: Cli) -> None:
     repository(cli.place / "vendor" / "inner", {"file": ""})
 
     done = cli("run", "Mend it.", "--agent", cli.agent("touch done\n"), "--gate", "test -f done")

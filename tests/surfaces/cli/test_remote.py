@@ -61,7 +61,7 @@ def test_a_run_is_started_answered_and_ended_from_elsewhere(cli: Cli, address: s
     assert given["note"] == "fine"
 
 
-def test_what_does_not_work_there_says_so(cli: Cli, address: str) -> None:
+def test_what_a_server_can_not_do_is_refused_with_the_reason(cli: Cli, address: str) -> None:
     prune = cli("prune", "--server", address)
     nowhere = cli("list", "--server", "http://127.0.0.1:9")
     named = cli("list", "--server", "runs")

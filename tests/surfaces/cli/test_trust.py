@@ -82,7 +82,7 @@ def test_a_plugin_file_that_changes_is_asked_about_before_it_is_loaded(cli: Cli)
 @pytest.mark.parametrize(
     "wrong", ['stratgy = "fixed"\n', 'strategy = "fixd"\n', 'strategy = { use = "fixed", laps = 3 }\n']
 )
-def test_a_wrong_spec_is_said_before_trust_is_asked(cli: Cli, wrong: str) -> None:
+def test_a_wrong_spec_is_reported_before_trust_is_asked(cli: Cli, wrong: str) -> None:
     write(cli.place, {"untilgreen.toml": wrong + SPEC})
 
     done = cli("run")
@@ -155,7 +155,7 @@ def test_only_verbs_that_run_something_take_the_flag(cli: Cli) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_state_directory_that_cant_be_written_is_said(foreign: Cli, tmp_path: Path) -> None:
+def test_a_state_directory_that_cant_be_written_is_reported(foreign: Cli, tmp_path: Path) -> None:
     (tmp_path / "state").mkdir(mode=0o500)
 
     assert "can't be used" in foreign("trust", "--yes").err

@@ -160,7 +160,7 @@ def test_all_unknown_names_are_shown_at_once(cli: Cli, invoke: Invoke) -> None:
     assert all(f"Did you mean {name!r}?" in told for name in ("claude", "hybrid", "desktop"))
 
 
-def test_toml_that_is_none_is_named_with_its_line(cli: Cli, invoke: Invoke) -> None:
+def test_invalid_toml_is_reported_with_its_line(cli: Cli, invoke: Invoke) -> None:
     write(cli.place, {"untilgreen.toml": 'agent = "cmd:true"\nstrategy = \n'})
 
     assert "line 2" in refused(invoke("run", "Mend it."))
@@ -384,7 +384,7 @@ def test_a_mistake_is_followed_by_the_command_that_shows_what_there_is(
 
 
 @pytest.mark.parametrize("written", ["run x --yol", "run x --trst", "init --forc"])
-def test_no_suggestion_gives_away_more_than_was_asked_for(invoke: Invoke, written: str) -> None:
+def test_no_flag_that_permits_more_is_suggested(invoke: Invoke, written: str) -> None:
     assert "Did you mean" not in refused(invoke(*written.split()))
 
 
@@ -395,7 +395,7 @@ def test_the_help_of_the_program_and_of_every_verb_fits_a_screen_of_40_lines(inv
     assert long[""] <= 38, "the command and the next prompt need lines on the screen, too"
 
 
-def test_check_lists_only_what_it_uses(invoke: Invoke) -> None:
+def test_the_help_of_check_lists_only_flags_that_it_uses(invoke: Invoke) -> None:
     told = invoke("check", "--help").out
 
     assert "--gate" in told

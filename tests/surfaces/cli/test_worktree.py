@@ -259,7 +259,7 @@ def test_a_driver_killed_while_it_sets_up_is_followed_by_one_that_goes_on(cli: C
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
 )
-def test_a_driver_told_to_leave_while_it_sets_up_ends_that_and_says_how_to_go_on(
+def test_a_driver_stopped_by_a_signal_ends_its_setup_and_says_how_to_resume(
     cli: Cli, number: int, code: int
 ) -> None:
     setup = f"echo $$ > {cli.tmp}/pid; exec sleep 60"

@@ -47,7 +47,7 @@ def test_decisions_come_in_the_order_of_the_file_and_labels_are_not_needed(cli: 
     assert "Not measured: 3 runs without a known outcome." in done.out
 
 
-def test_one_processor_and_two_say_the_same(cli: Cli) -> None:
+def test_one_process_and_two_print_the_same(cli: Cli) -> None:
     many = [record("s", str(number), steps=steps("abc" + "d" * (number % 9)) * 40) for number in range(60)]
     write(cli.place / "runs.jsonl", *many, *RUNS)
 
@@ -65,7 +65,7 @@ def test_one_processor_and_two_say_the_same(cli: Cli) -> None:
     )
 
 
-def test_json_has_rates_as_parts_of_1(cli: Cli) -> None:
+def test_json_has_rates_between_0_and_1(cli: Cli) -> None:
     write(cli.place / "runs.jsonl", *RUNS)
 
     version, a, b = cli("backtest", "--trajectories", "runs.jsonl", "--json").lines
@@ -94,7 +94,7 @@ def test_other_detectors_can_be_tried(cli: Cli) -> None:
     assert [line["stops"] for line in done.lines[1:]] == [0, 1]
 
 
-def test_what_is_wrong_is_a_sentence_and_leaves_no_file(cli: Cli) -> None:
+def test_mistakes_are_answered_with_a_sentence_and_leave_no_file(cli: Cli) -> None:
     write(cli.place / "runs.jsonl", *RUNS)
     (cli.place / "bad.jsonl").write_text(json.dumps(RUNS[0]) + "\n{}\n")
     given = ("--trajectories", "runs.jsonl")

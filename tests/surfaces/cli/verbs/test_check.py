@@ -34,7 +34,7 @@ def test_a_gate_that_is_always_red_names_what_fails_only_now_and_then(cli: Cli) 
     assert " of 3: app.py: error: old" not in done.out
 
 
-def test_a_repeated_check_counts_for_programs_too(cli: Cli) -> None:
+def test_a_repeated_check_has_its_counts_in_json_too(cli: Cli) -> None:
     done = cli("check", "--repeat", "3", "--gate", flips(cli), "--json")
 
     verdicts = [line for line in done.lines if line["type"] == "verdict"]

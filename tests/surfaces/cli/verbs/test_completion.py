@@ -125,7 +125,7 @@ def test_fish_completes_verbs_flags_values_and_runs(cli: Cli, invoke: Invoke, ru
     completes_everything(offers, run)
 
 
-def test_run_ids_are_those_of_the_moment_with_their_tasks(cli: Cli, invoke: Invoke) -> None:
+def test_current_run_ids_are_offered_with_their_tasks(cli: Cli, invoke: Invoke) -> None:
     assert offered(invoke, "show", "") == ["@last"]
     assert cli(*RUN).code == 0
     (run,) = cli.ids

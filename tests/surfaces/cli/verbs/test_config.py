@@ -73,7 +73,7 @@ def test_it_needs_no_task_no_file_and_no_trust_and_runs_nothing(cli: Cli) -> Non
     assert not (cli.place / "ran").exists()
 
 
-def test_a_wrong_spec_is_said_with_its_line(invoke: Invoke, cli: Cli) -> None:
+def test_a_wrong_spec_is_reported_with_its_line(invoke: Invoke, cli: Cli) -> None:
     write(cli.place, {"untilgreen.toml": f"{SPEC}extends = 'quik'\n"})
 
     done = invoke("config", "show")

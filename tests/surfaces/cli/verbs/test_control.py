@@ -52,7 +52,7 @@ def test_stop_ends_a_driven_run_after_its_lap(cli: Cli) -> None:
     assert "1 lap in" in done.out
 
 
-def test_stop_says_that_a_run_is_over_that_nobody_drives(cli: Cli) -> None:
+def test_stop_ends_a_run_that_nobody_drives_and_says_so(cli: Cli) -> None:
     run = left_open(cli)
 
     assert f"Run {run} has ended." in cli("stop", run).out
@@ -271,7 +271,7 @@ while ! test -e {tmp}/go; do sleep 0.05; done
 """
 
 
-def test_follow_on_a_terminal_shows_what_the_agent_does_and_its_keys_reach_whoever_drives(cli: Cli) -> None:
+def test_follow_on_a_terminal_shows_what_the_agent_does_and_its_keys_reach_the_driver(cli: Cli) -> None:
     started, run = driven(cli, CHATTY, "--max-iterations", "3")
     terminal = cli.on_a_terminal("follow", run)
     eventually(lambda: "output: reading the tests" in terminal.seen, "the agent's words")

@@ -46,7 +46,7 @@ def test_a_diff_can_be_applied(cli: Cli) -> None:
     assert (cli.place / "count.txt").read_text() == "1\n"
 
 
-def test_a_diff_of_files_that_are_no_utf_8_can_be_applied_too(cli: Cli) -> None:
+def test_a_diff_of_files_that_are_not_utf_8_can_be_applied_too(cli: Cli) -> None:
     agent = cli.agent("cat > /dev/null\nprintf 'caf\\351\\n' > latin.txt\n")
     assert cli("run", "Write it.", "-a", agent, "-g", "test -e latin.txt").code == 0
     (cli.place / "latin.txt").unlink()
@@ -57,7 +57,7 @@ def test_a_diff_of_files_that_are_no_utf_8_can_be_applied_too(cli: Cli) -> None:
     assert (cli.place / "latin.txt").read_bytes() == b"caf\xe9\n"
 
 
-def test_a_lap_that_is_none_is_refused(cli: Cli, invoke: Invoke) -> None:
+def test_an_invalid_lap_is_refused(cli: Cli, invoke: Invoke) -> None:
     run = counted(cli, laps=1)
 
     for wrong in (f"{run}@7", f"{run}@x", f"{run}@1..", f"{run}@{'9' * 5000}", "@last@"):

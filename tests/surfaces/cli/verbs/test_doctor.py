@@ -27,7 +27,7 @@ def claude(cli: Cli, body: str) -> dict[str, str]:
     return {"PATH": f"{folder}:{cli.env['PATH']}"}
 
 
-def test_a_fit_machine_has_no_failing_row(cli: Cli) -> None:
+def test_a_healthy_machine_has_no_failing_row(cli: Cli) -> None:
     found = rows(cli)
 
     assert {"python", "git", "state directory", "workspace", "sandbox", "processes", "spec"} <= set(found)
@@ -36,7 +36,7 @@ def test_a_fit_machine_has_no_failing_row(cli: Cli) -> None:
     assert found["spec"]["fix"] == "untilgreen init"
 
 
-def test_every_row_that_is_not_well_says_what_to_do(cli: Cli) -> None:
+def test_every_row_with_a_problem_says_what_to_do(cli: Cli) -> None:
     write(cli.place, {"untilgreen.toml": 'agent = "claude"\n[gates.t]\nrun = "no-such-tool -q"\n'})
 
     found = rows(cli, code=1, env={"PATH": "/usr/bin:/bin"})
@@ -86,7 +86,7 @@ def test_a_missing_git_fails_with_the_way_to_get_it(cli: Cli) -> None:
     assert "install git" in done.out
 
 
-def test_an_agents_version_is_told_and_a_flag_that_it_lacks(cli: Cli) -> None:
+def test_an_agents_version_is_shown_and_a_flag_that_it_lacks(cli: Cli) -> None:
     env = claude(cli, f'[ "$1" = --version ] && echo "2.1.325 (Claude Code)" || echo "{CLAUDE_HELP}"\n')
     assert rows(cli, env=env)["agent claude"]["detail"].startswith("2.1.325 ")
 
@@ -97,7 +97,7 @@ def test_an_agents_version_is_told_and_a_flag_that_it_lacks(cli: Cli) -> None:
     assert "--print," not in old["detail"]
 
 
-def test_an_agent_that_nobody_is_logged_in_to_is_told_with_what_to_do(cli: Cli) -> None:
+def test_an_agent_that_nobody_is_logged_in_to_is_shown_with_what_to_do(cli: Cli) -> None:
     env = claude(
         cli,
         'case "$1" in\n--version) echo 2.1.325;;\n--help) echo "'
@@ -111,7 +111,7 @@ def test_an_agent_that_nobody_is_logged_in_to_is_told_with_what_to_do(cli: Cli) 
     assert (unused["agent claude"]["status"], used["agent claude"]["status"]) == ("warn", "fail")
 
 
-def test_an_agent_that_only_hangs_or_crashes_is_no_reason_to_do_so_too(cli: Cli) -> None:
+def test_an_agent_that_crashes_does_not_crash_doctor(cli: Cli) -> None:
     row = rows(cli, env=claude(cli, "exit 3\n"))["agent claude"]
 
     assert row["status"] == "warn"
@@ -126,7 +126,7 @@ def test_a_wrong_spec_fails_with_its_line(cli: Cli) -> None:
     assert "untilgreen.toml, line 1: " in row["detail"]
 
 
-def test_each_error_of_a_spec_has_a_line_of_its_own(cli: Cli) -> None:
+def test_each_error_of_a_spec_has_its_own_line(cli: Cli) -> None:
     write(cli.place, {"untilgreen.toml": 'stratgy = "fixed"\ntsak = "x"\n'})
 
     out = cli("doctor").out
@@ -135,7 +135,7 @@ def test_each_error_of_a_spec_has_a_line_of_its_own(cli: Cli) -> None:
     assert "\n    untilgreen.toml, line 2: " in out
 
 
-def test_a_state_directory_that_others_can_read_is_said(cli: Cli) -> None:
+def test_a_state_directory_that_others_can_read_is_reported(cli: Cli) -> None:
     state = cli.tmp / "state"
     state.mkdir(mode=0o755)
     state.chmod(0o755)

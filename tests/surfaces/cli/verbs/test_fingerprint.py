@@ -70,7 +70,7 @@ def test_a_report_is_read_as_one(cli: Cli) -> None:
     assert (line["tool"], [each["id"] for each in line["findings"]]) == ("junit", ["till::sums"])
 
 
-def test_people_read_the_same_without_what_could_move_their_cursor(cli: Cli) -> None:
+def test_text_output_says_the_same_without_control_characters(cli: Cli) -> None:
     (cli.place / "a.txt").write_text(RED.format(line=3).replace("Name", "\x1b[2JName\x07"))
 
     done = cli("fingerprint", "a.txt")
@@ -82,7 +82,7 @@ def test_people_read_the_same_without_what_could_move_their_cursor(cli: Cli) -> 
     assert "\x07" not in done.out
 
 
-def test_what_can_not_be_read_is_a_sentence(cli: Cli) -> None:
+def test_what_can_not_be_read_is_answered_with_a_sentence(cli: Cli) -> None:
     for arguments in (("gone.txt",), (".",), (), ("--jsno", "notes.txt")):
         done = cli("fingerprint", *arguments)
 

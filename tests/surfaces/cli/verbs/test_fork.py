@@ -95,7 +95,7 @@ def test_a_fork_works_without_git_also_after_its_run_is_gone(cli: Cli) -> None:
     assert ((plain / "count.txt").read_text(), (plain / "seen.txt").exists()) == ("1\n", False)
 
 
-def test_a_fork_is_judged_by_the_code_of_its_run_and_not_by_what_lies_there_now(cli: Cli) -> None:
+def test_a_fork_is_judged_by_the_code_of_its_run_and_not_by_the_current_files(cli: Cli) -> None:
     rules = "from untilgreen import Continue\nclass Rule:\n    def decide(self, state, signals):\n"
     write(cli.place, {"rules.py": f"{rules}        return Continue(reason='as it was')\n"})
     run = counted(cli, "--set", "strategy='./rules.py:Rule'")
@@ -157,7 +157,7 @@ def test_a_fork_that_is_killed_while_it_begins_goes_on_with_the_files_of_the_lap
     git(cli.place, "fsck", "--strict")
 
 
-def test_a_fork_can_be_left_alone_and_says_that_its_task_holds_a_secret(cli: Cli) -> None:
+def test_a_fork_can_be_detached_and_notes_a_secret_in_its_task(cli: Cli) -> None:
     run = counted(cli)
     secret = {"SERVICE_TOKEN": "hunter2-hunter2"}
 

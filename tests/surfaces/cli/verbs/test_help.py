@@ -28,7 +28,7 @@ def test_every_key_of_the_spec_is_explained(invoke: Invoke) -> None:
     assert all(f"{key}  " in told for key in ("task ", "limits.cost ", "gates.NAME.run ", "integrity.allow "))
 
 
-def test_every_verb_of_a_group_is_one() -> None:
+def test_every_verb_of_a_group_exists() -> None:
     assert {verb for verbs in GROUPS.values() for verb in verbs} <= set(VERBS)
 
 
@@ -44,7 +44,7 @@ def test_an_unknown_topic_is_answered_with_the_nearest(invoke: Invoke) -> None:
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff")
-def test_the_manual_page_is_one_and_has_every_verb(invoke: Invoke) -> None:
+def test_the_manual_page_is_valid_and_has_every_verb(invoke: Invoke) -> None:
     page = invoke("help", "manual").out
     read = subprocess.run(
         ["groff", "-man", "-Tascii", "-ww", "-P-cbou"], input=page, capture_output=True, text=True, check=True

@@ -48,7 +48,7 @@ def test_each_gate_is_tried_once_and_what_it_said_is_shown(project: Cli) -> None
     assert (project.place / "tried").read_text() == "x\n"
 
 
-def test_a_dry_one_shows_the_spec_and_neither_runs_nor_writes_anything(project: Cli) -> None:
+def test_a_dry_run_shows_the_spec_and_neither_runs_nor_writes_anything(project: Cli) -> None:
     write(project.place, {"Makefile": "lint:\n\ttouch tried\n", "untilgreen.toml": 'task = "mine"\n'})
 
     done = project("init", "--dry-run")
@@ -153,7 +153,7 @@ def test_an_answer_that_is_not_an_agent_is_asked_for_again(project: Cli) -> None
     assert 'agent = "claude:sonnet"' in (project.place / "untilgreen.toml").read_text()
 
 
-def test_ctrl_c_at_a_question_is_said_below_it(project: Cli) -> None:
+def test_ctrl_c_at_a_question_is_reported_below_it(project: Cli) -> None:
     terminal = project.on_a_terminal("init")
     eventually(lambda: "do?" in terminal.seen, "the question")
     terminal.type("\x03")
@@ -275,7 +275,7 @@ def test_a_spec_that_is_there_stays_unless_told_otherwise(project: Cli) -> None:
     assert (project.place / "untilgreen.toml.bak").read_text() == mine
 
 
-def test_a_spec_in_pyproject_or_further_up_is_not_hidden_unsaid(project: Cli) -> None:
+def test_a_spec_in_pyproject_or_further_up_is_not_silently_hidden(project: Cli) -> None:
     write(project.place, {"pyproject.toml": '[tool.untilgreen.gates.a]\nrun = "true"\n', "sub/a.txt": ""})
 
     for place in (project.place, project.place / "sub"):

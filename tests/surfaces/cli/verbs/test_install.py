@@ -68,7 +68,7 @@ def test_a_new_time_limit_takes_the_place_of_the_old_one(invoke: Invoke, cli: Cl
     assert hook["command"].endswith(" hook stop --agent claude --deadline 1200")
 
 
-def test_a_dry_run_and_settings_that_are_no_json_change_nothing(invoke: Invoke, cli: Cli) -> None:
+def test_a_dry_run_and_settings_that_are_not_json_change_nothing(invoke: Invoke, cli: Cli) -> None:
     home = home_of(cli)
     assert "UserPromptSubmit" in ok(invoke("install", "--yes", "claude", "--dry-run")).out
     assert not (home / ".claude").exists()

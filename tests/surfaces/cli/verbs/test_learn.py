@@ -53,7 +53,7 @@ def test_it_says_what_is_learned_whether_it_is_active_and_why(cli: Cli) -> None:
     assert "lessons.json. Forget them with `untilgreen learn --forget`." in out
 
 
-def test_the_same_as_json_and_for_one_agent(cli: Cli) -> None:
+def test_the_lesson_of_one_agent_as_json(cli: Cli) -> None:
     teach(cli, claude=MIXED, codex=[GREEN] * 3)
 
     _, line = cli("learn", "--json", "--agent", "claude", "--worth", "$20").lines
@@ -83,7 +83,7 @@ def test_forgetting_asks_first_and_keeps_the_journals(cli: Cli) -> None:
     assert "nothing has been learned" in cli("learn").out
 
 
-def test_what_is_wrong_is_a_sentence(cli: Cli) -> None:
+def test_mistakes_are_answered_with_a_sentence(cli: Cli) -> None:
     teach(cli, claude=[GREEN])
 
     assert "Did you mean 'claude'?" in cli("learn", "--agent", "cloude").err
@@ -137,7 +137,7 @@ def test_only_adaptive_learns_and_one_strategy_decides(cli: Cli) -> None:
     assert "takes one --strategy" in cli(*given, "-s", "hybrid", "-s", "fixed").err
 
 
-def test_ones_own_runs_can_be_replayed_learning(cli: Cli) -> None:
+def test_your_own_runs_can_be_replayed_while_adaptive_learns(cli: Cli) -> None:
     agent = cli.agent("cat > /dev/null\necho >> notes.txt\n")
     cli("run", "Mend it.", "-a", agent, "-g", "false", "--max-iterations", "2")
 

@@ -7,7 +7,7 @@ import pytest
 from tests.surfaces.cli.helpers import UNITTEST, Cli, write
 
 
-def test_it_shows_sources_command_line_baseline_and_the_worst_and_starts_no_agent(calc: Cli) -> None:
+def test_it_shows_sources_command_line_baseline_and_worst_case_and_starts_no_agent(calc: Cli) -> None:
     agent = calc.agent("touch ran\n")
 
     done = calc(*("plan", "Mend it.", "-a", agent, "-g", UNITTEST), "--max-cost", "5", "--max-time", "1h")
@@ -40,14 +40,14 @@ def test_a_gate_that_waits_for_an_earlier_stage_is_named(cli: Cli) -> None:
     assert "b not run: a gate of an earlier stage fails\n" in told
 
 
-def test_a_gate_that_cant_run_is_said_before_money_is_spent(cli: Cli) -> None:
+def test_a_gate_that_cant_run_is_reported_before_money_is_spent(cli: Cli) -> None:
     done = cli("plan", "Mend it.", "-a", "cmd:true", "-g", "no-such-program-here")
 
     assert done.code == 6
     assert "Fix it first" in done.out
 
 
-def test_an_agent_that_is_not_there_is_said(cli: Cli) -> None:
+def test_an_agent_that_is_not_installed_is_reported(cli: Cli) -> None:
     write(cli.place, {"here.sh": "#!/bin/sh\n"})
     (cli.place / "here.sh").chmod(0o755)
     agents = ("-a", "cmd:./here.sh --fast {prompt}", "-a", "cmd:no-such-agent -p")
@@ -154,7 +154,7 @@ def test_an_agent_over_acp_is_shown_with_its_server_and_what_it_may_do(
     assert line["permissions"].startswith(permissions)
 
 
-def test_variables_that_permit_are_shown_to_people_too(cli: Cli) -> None:
+def test_variables_that_grant_permissions_are_shown_to_people_too(cli: Cli) -> None:
     out = cli("plan", "Mend it.", "-a", "opencode", "-g", "tests=make test").out
 
     assert "    OPENCODE_PERMISSION='{" in out

@@ -137,7 +137,7 @@ class Patient:
         ("def detect(self, state): return None", "./own.py:Own is a detector that obeys every law."),
     ],
 )
-def test_check_tells_by_its_methods_what_a_plugin_is(
+def test_plugins_check_recognizes_a_plugin_by_its_methods(
     cli: Cli, invoke: Invoke, method: str, said_about_it: str
 ) -> None:
     write(cli.place, {"own.py": f"class Own:\n    {method}\n"})
@@ -156,7 +156,7 @@ def test_a_plugin_that_fails_in_a_scripted_run_is_not_called_a_bug_of_ours(cli: 
     assert "./own.py:Own failed in a scripted run: AttributeError: " in done.err
 
 
-def test_a_class_without_a_method_of_a_plugin_is_told_which_there_are(cli: Cli, invoke: Invoke) -> None:
+def test_a_class_without_a_plugin_method_is_answered_with_all_of_them(cli: Cli, invoke: Invoke) -> None:
     write(cli.place, {"own.py": "class Own:\n    pass\n"})
 
     done = invoke("plugins", "check", "./own.py:Own")

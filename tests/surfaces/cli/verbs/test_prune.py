@@ -104,7 +104,7 @@ def test_a_run_that_is_driven_or_not_over_or_damaged_is_kept(cli: Cli, invoke: I
     assert (refs(cli.place, running), traces(cli, running), cli.ids) == ([], [], [])
 
 
-def test_age_counts_from_the_end_of_a_run_and_names_do_not_ask_for_it(cli: Cli, invoke: Invoke) -> None:
+def test_age_counts_from_the_end_of_a_run_and_named_runs_go_at_any_age(cli: Cli, invoke: Invoke) -> None:
     first, second = counted(cli, laps=1), counted(cli, laps=1)
 
     kept = invoke("prune", "--keep", "1h")
@@ -137,7 +137,7 @@ def test_a_branch_that_somebody_went_on_with_and_files_that_somebody_changed_sta
     assert refs(cli.place, run) == [f"refs/heads/{branch}"]
 
 
-def test_runs_of_other_directories_go_only_with_all_also_where_the_directory_is_gone(
+def test_runs_of_other_directories_go_only_with_all_even_if_the_directory_is_gone(
     cli: Cli, invoke: Invoke
 ) -> None:
     run = counted(cli, laps=1)

@@ -16,7 +16,7 @@ def green(calc: Cli) -> Cli:
     return calc
 
 
-def test_the_form_is_what_the_file_ends_with_or_what_is_asked_for(green: Cli) -> None:
+def test_the_format_follows_the_file_name_or_the_flag(green: Cli) -> None:
     for name in ("r.html", "r.json", "r.xml", "r.md"):
         assert green("report", "--output", str(green.tmp / name)).code == 0
 
@@ -61,7 +61,7 @@ def test_a_report_is_still_written_when_the_files_are_gone(green: Cli, invoke: I
         (("--output", "/nowhere/at/all.html"), "Name another file with --output."),
     ],
 )
-def test_what_can_not_be_written_is_said(green: Cli, arguments: tuple[str, ...], sentence: str) -> None:
+def test_what_can_not_be_written_is_reported(green: Cli, arguments: tuple[str, ...], sentence: str) -> None:
     done = green("report", *arguments)
 
     assert done.code == 2
@@ -77,7 +77,7 @@ def test_html_goes_into_a_file_that_is_named_and_to_stdout_only_with_a_dash(gree
     assert piped.out.startswith("<!DOCTYPE html>")
 
 
-def test_markdown_may_be_written_out(green: Cli) -> None:
+def test_markdown_may_be_spelled_out(green: Cli) -> None:
     assert green("report", "--format", "markdown").out == green("report", "--format", "md").out
     assert green("report").out.startswith("# ")
 

@@ -166,7 +166,7 @@ def test_no_command_with_json_is_left_out() -> None:
     assert sorted(with_json(make_app())) == sorted([*CALLS, ON_SERVERS])
 
 
-def test_a_line_says_by_its_type_which_one_it_is() -> None:
+def test_every_kind_of_line_has_its_own_type() -> None:
     types = [str(line.__struct_config__.tag) for line in LINES]
 
     assert sorted(types) == sorted(set(types))
@@ -178,7 +178,7 @@ def test_what_a_verb_prints_as_json_fits_the_published_schema(cli: Cli, verb: st
     CALLS[verb](cli)
 
 
-def test_a_line_that_nobody_promised_does_not_fit() -> None:
+def test_a_line_outside_the_schema_does_not_fit() -> None:
     line = {"type": "version", "schema": "1.0", "tool": "untilgreen"}
 
     assert OUTPUT.is_valid(line)
@@ -187,7 +187,7 @@ def test_a_line_that_nobody_promised_does_not_fit() -> None:
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_each_schema_is_printed_and_is_one(invoke: Invoke, name: str) -> None:
+def test_each_schema_is_printed_and_is_valid(invoke: Invoke, name: str) -> None:
     done = invoke("schema", name)
     schema = json.loads(done.out)
 
@@ -196,7 +196,7 @@ def test_each_schema_is_printed_and_is_one(invoke: Invoke, name: str) -> None:
     assert schema == msgspec.json.decode(msgspec.json.encode(schema_of(name)))
 
 
-def test_the_events_of_a_journal_fit_theirs(cli: Cli) -> None:
+def test_the_events_of_a_journal_fit_their_schema(cli: Cli) -> None:
     a_run(cli)
     validator = Draft202012Validator(strict(schema_of("events")))
 

@@ -41,7 +41,7 @@ def test_what_a_lap_fixed_is_named(run: str, invoke: Invoke) -> None:
     assert "  fixed: 1\n    tests: a.py" in shown
 
 
-def test_a_lap_for_programs_is_one_line(run: str, invoke: Invoke) -> None:
+def test_a_lap_in_json_is_one_line(run: str, invoke: Invoke) -> None:
     line = invoke("show", f"{run}@best", "--json").lines[-1]
 
     assert (line["type"], line["run"], line["lap"]["number"]) == ("lap", run, 2)
@@ -68,7 +68,7 @@ def test_where_our_signs_can_not_be_shown_they_are_plain(run: str, cli: Cli) -> 
 @pytest.mark.parametrize(
     ("name", "sentence"), [("@9", "has no lap 9; it has 0 to 2"), ("@1..2", "One lap can be shown")]
 )
-def test_a_lap_that_is_not_there_is_said(run: str, invoke: Invoke, name: str, sentence: str) -> None:
+def test_a_lap_that_does_not_exist_is_reported(run: str, invoke: Invoke, name: str, sentence: str) -> None:
     done = invoke("show", f"{run}{name}")
 
     assert (done.code, sentence in done.err) == (2, True), done.err

@@ -35,9 +35,7 @@ def test_why_tells_people_in_a_few_sections(cli: Cli, invoke: Invoke) -> None:
     assert f"check that the result still holds:\n    untilgreen verify {cli.ids[0]}" in told.out
 
 
-def test_a_claim_that_nothing_checked_is_sent_to_a_gate_and_no_remedy_is_missed(
-    cli: Cli, invoke: Invoke
-) -> None:
+def test_why_advises_a_gate_for_an_unchecked_claim_and_lists_no_remedies(cli: Cli, invoke: Invoke) -> None:
     cli("run", "Fix it.", "--agent", cli.agent("echo '<promise>DONE</promise>'\n"), "--promise", "DONE")
 
     told = invoke("why").out
