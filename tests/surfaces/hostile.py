@@ -1,4 +1,4 @@
-"""Text that wants out of its place, put into every field that an agent, a tool or a repository fills."""
+"""Text that tries to escape its context, in every field that an agent, a tool or a repository fills."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ TEXTS = st.lists(st.sampled_from(PIECES) | st.text(st.characters(codec="utf-8"),
     "".join
 )
 UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What no line of a terminal may have in it."""
+"""Characters that no line on a terminal may contain."""
 UNSAFE_BUT_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def played(text: str) -> Run:
-    """A run that got stuck, in which all text of others is this one."""
+    """A run that got stuck, with this text in every field that others fill."""
     name = text or "gate"
     run = Run(
         gate(name, shown_as=text, options={"run": text}),
@@ -66,7 +66,7 @@ def played(text: str) -> Run:
 
 
 def ended(text: str) -> RunState:
-    """Its state at the end, with commits that the agent made and files that were changed before."""
+    """The state at the end of that run, with commits by the agent and files that were changed before it."""
     state = played(text).state
     where = {"mode": "worktree", "dirty": [text, text], "forked": text}
     plan = msgspec.structs.replace(state.plan, workspace=where)
@@ -74,7 +74,7 @@ def ended(text: str) -> RunState:
 
 
 def events(text: str) -> Iterator[Event]:
-    """Every event there is, in each of its forms, with this text wherever one fits."""
+    """Every type of event, in each of its forms, with this text in every text field."""
     union = msgspec.inspect.type_info(Event)
     assert isinstance(union, msgspec.inspect.UnionType)
     for kind in union.types:
@@ -83,7 +83,7 @@ def events(text: str) -> Iterator[Event]:
 
 
 def _filled(kind: Any, text: str, form: int) -> Any:  # noqa: C901 - one case per kind of type
-    """A value of that type, as JSON would have it; `form` chooses among alternatives."""
+    """A value of this type, as JSON has it; `form` selects among alternatives."""
     inspect = msgspec.inspect
     match kind:
         case inspect.StrType() | inspect.AnyType():
@@ -109,7 +109,7 @@ def _filled(kind: Any, text: str, form: int) -> Any:  # noqa: C901 - one case pe
         case inspect.DictType(key_type=key, value_type=value):
             return {_filled(key, text, form): _filled(value, text, form)}
         case inspect.StructType(fields=fields):
-            if kind.cls is Limits:  # its texts are numbers with units
+            if kind.cls is Limits:  # its strings are numbers with units
                 return {}
             tag = {kind.tag_field: kind.tag} if kind.tag_field else {}
             return tag | {each.encode_name: _filled(each.type, text, form) for each in fields}

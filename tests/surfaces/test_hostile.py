@@ -1,4 +1,4 @@
-"""Whatever others wrote, wherever it stands: it is shown on every surface, and does nothing else there."""
+"""Text from outside, in any field: every surface shows it, and it has no other effect."""
 
 import io
 import os
@@ -16,7 +16,7 @@ from markdown_it.token import Token
 from rich.console import Console
 
 from tests.surfaces.hostile import PIECES, TEXTS, UNSAFE, UNSAFE_BUT_LINES, ended, events, played
-from tests.surfaces.live.test_github_actions import heeded
+from tests.surfaces.live.test_github_actions import commands_in
 from tests.surfaces.report.test_html import ATTRIBUTES, TAGS
 from untilgreen.core.loop.fold import apply
 from untilgreen.core.values.events import RunStarted
@@ -45,7 +45,7 @@ few = settings(
 
 
 def tokens(document: str) -> list[Token]:
-    """What a reader of GitHub's Markdown makes of it, but for addresses that it would link by itself."""
+    """The tokens of GitHub's Markdown, except that plain addresses do not become links."""
     reader = MarkdownIt("gfm-like", {"linkify": False, "html": True})
     return [each for block in reader.parse(document) for each in [block, *(block.children or [])]]
 
@@ -58,7 +58,7 @@ def report(text: str) -> Report:
 
 
 class Page(HTMLParser):
-    """Which elements and attributes a page has, read as leniently as a browser would."""
+    """The elements and attributes of a page, parsed as leniently as a browser does."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ def test_in_markdown_no_text_of_others_is_a_link_an_image_markup_or_a_mention(te
     said = [each.content for each in found if each.type == "text"]
     assert not [each for each in said if re.search(r"https?:|www\.|@|e\.example", each)]
     rows = re.findall(r"^\|.*\|$", document, re.MULTILINE)
-    assert sum(each.type == "tr_open" for each in found) == len(rows) - 2, "two tables with a line of dashes"
+    assert sum(each.type == "tr_open" for each in found) == len(rows) - 2, "two tables, each with a separator"
     assert not UNSAFE_BUT_LINES.search(document)
 
 
@@ -199,10 +199,10 @@ def test_on_github_no_text_of_others_is_a_command(text: str) -> None:
         written = summary.read_text()
 
     ours = r"::(group::(lap \d+|before lap 1)|endgroup::|(error|warning) [^\n]*::[^\n]*)"
-    heard = heeded(said.getvalue())
+    heard = commands_in(said.getvalue())
     assert [each for each in heard if not re.fullmatch(ours, each)] == []
     for each in heard:
-        assert not re.search(r"%(?!25|3A|2C)", each), "a sign that the runner turns into another"
+        assert not re.search(r"%(?!25|3A|2C)", each), "an escape that the runner decodes"
     assert not UNSAFE_BUT_LINES.search(said.getvalue() + written)
 
 

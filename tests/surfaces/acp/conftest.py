@@ -1,4 +1,4 @@
-"""A project with an editor."""
+"""The editor that the tests of `untilgreen acp` use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.surfaces.acp.editor import Editor
 
 @pytest.fixture
 def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Editor]:
-    """An editor that has opened a project."""
+    """An editor that has opened a project; it is closed after the test."""
     monkeypatch.delenv("UNTILGREEN_INSIDE", raising=False)
     project = tmp_path / "project"
     project.mkdir()

@@ -22,7 +22,7 @@ THREE = "test $(wc -l < lines) -ge 3"
 
 
 class Editor:
-    """The other side of the protocol."""
+    """The client's side of the protocol."""
 
     def __init__(self, project: Path, state: Path) -> None:
         self.project, self.state = project, state
@@ -36,7 +36,7 @@ class Editor:
         self.said: list[dict[str, Any]] = []
         self.numbers = 0
         self.answers: dict[str, Any] | None = {"outcome": "selected", "optionId": "continue"}
-        """What it answers to a permission request; None for nothing."""
+        """The answer to every permission request; None leaves them open."""
 
     def spec(
         self,
@@ -54,7 +54,7 @@ class Editor:
             assert self.untilgreen("trust", "--yes")[0] == 0
 
     def untilgreen(self, *words: str) -> tuple[int, str]:
-        """Another command, in a terminal."""
+        """Run another command, as in a terminal; its exit code and output."""
         done = subprocess.run(
             [sys.executable, "-m", "untilgreen", *words, "--state-dir", str(self.state)],
             cwd=self.project,
@@ -76,18 +76,18 @@ class Editor:
         return self.wait(self.begin(method, **params))
 
     def begin(self, method: str, **params: Any) -> int:
-        """Ask without waiting for the answer."""
+        """Send a request without waiting for its answer; its id."""
         self.numbers += 1
         self.send(id=self.numbers, method=method, params=params)
         return self.numbers
 
     def wait(self, number: int) -> dict[str, Any]:
-        """The answer to a request."""
+        """Wait for the answer to a request."""
         self.until(lambda heard: heard.get("id") == number and "method" not in heard)
         return self.heard.pop()
 
     def until(self, happened: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Listen until that is said."""
+        """Read messages up to the first that matches, and return it."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             message: dict[str, Any] = json.loads(line)
@@ -121,7 +121,7 @@ class Editor:
         return self.text().split()[1]
 
     def begins_lap(self, number: int) -> Callable[[dict[str, Any]], bool]:
-        """For `until`."""
+        """The condition, for `until`, that this lap begins."""
         return lambda heard: (
             heard.get("params", {}).get("update", {}).get("title", "").startswith(f"Lap {number}:")
         )

@@ -1,4 +1,4 @@
-"""The reference client of the official SDK drives `untilgreen acp`; it checks every message by its schema."""
+"""The official SDK's reference client drives `untilgreen acp` and checks every message against its schema."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LINE = "echo I wrote a line; echo x >> lines"
 
 
 class Editor:
-    """An editor made of the SDK."""
+    """An editor that uses the SDK."""
 
     def __init__(self, project: Path, state: Path) -> None:
         self.project, self.state = project, state
@@ -59,7 +59,7 @@ class Editor:
         return "".join(each.content.text for each in self.of("agent_message_chunk"))
 
     def talk(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
-        """A whole process of the agent."""
+        """Start the agent, do the work with it, and end it."""
         from acp import PROTOCOL_VERSION, spawn_agent_process
         from acp.schema import ClientCapabilities
 
@@ -75,7 +75,7 @@ class Editor:
         return anyio.run(main)
 
     async def prompt(self, agent: Any, session: str = "") -> tuple[str, str]:
-        """The session, and why its turn ended."""
+        """Send a prompt; the session, and the reason why its turn ended."""
         from acp import text_block
 
         if not session:

@@ -1,4 +1,4 @@
-"""untilgreen as an agent in an editor: a real process, spoken to as an editor would."""
+"""untilgreen as an agent in an editor: a real process that gets the messages of an editor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an editor and `untilgreen acp` say to each other, as docs/acp.md shows it."""
+"""The messages between an editor and `untilgreen acp` are those that docs/acp.md shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN = ("sessionUpdate", "title", "status", "entries", "content", "kind")
 
 
 def shown(editor: Editor, message: dict[str, Any], session: str) -> str:
-    """One line, with names in place of what changes from run to run."""
+    """A message on one line, with placeholders for what differs between runs."""
     update = message.get("params", {}).get("update")
     if update is not None:
         message = {key: value for key, value in update.items() if key in SHOWN}
@@ -63,7 +63,7 @@ def test_the_page_shows_what_is_said(editor: Editor) -> None:
 
 
 def _diffs_with_their_lap(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A lap's diffs are made beside the run: here they follow the end of their turn."""
+    """Move each lap's diffs, which are made in parallel and arrive at any time, to the end of its turn."""
     places: dict[str, float] = {}
     placed = []
     for place, each in enumerate(told):

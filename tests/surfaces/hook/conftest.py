@@ -1,4 +1,4 @@
-"""A session of its own for each test, in a repository whose path has blanks in it."""
+"""A separate session for each test, in a repository whose path contains spaces."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ KEPT = ("LD_LIBRARY_PATH", "SSL_CERT_FILE", "TMPDIR", "COVERAGE_PROCESS_START")
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
-    """Nothing of the machine's user, nor of an agent that runs the tests."""
+    """A session with no settings of the user, nor of an agent that runs the tests."""
     (tmp_path / "home").mkdir()
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     env = {

@@ -20,7 +20,7 @@ ID = "0bd2e4a1-5c1f-4c6e-9d3b-2f1f6f0c9a11"
 
 @dataclass(frozen=True)
 class Answer:
-    """What a hook said, and how it ended."""
+    """A hook's output and exit code."""
 
     code: int
     out: str
@@ -28,7 +28,7 @@ class Answer:
 
     @property
     def said(self) -> dict[str, Any]:
-        """The answer; none is an empty one, and anything but one object on one line fails the test."""
+        """The answer, or {} if there is none; anything but one object on one line fails the test."""
         lines = self.out.splitlines()
         assert len(lines) <= 1, self.out
         answer: dict[str, Any] = json.loads(lines[0]) if lines else {}
@@ -36,18 +36,18 @@ class Answer:
 
     @property
     def brief(self) -> str:
-        """What keeps the session going; empty where it may stop."""
+        """The brief that keeps the session working; empty if it may stop."""
         blocks = self.said.get("decision") == "block"
         return str(self.said["reason"]) if blocks else ""
 
     @property
     def toast(self) -> str:
-        """What the person sees."""
+        """The message that the person sees."""
         return str(self.said.get("systemMessage", ""))
 
     @property
     def context(self) -> str:
-        """What a prompt brings along for the model."""
+        """The text that the hook adds to a prompt for the model."""
         return str(self.said.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
@@ -66,12 +66,12 @@ class Session:
         return Session(place=self.place, env=self.env, id=name, agent=self.agent)
 
     def call(self, *arguments: str) -> Done:
-        """A command of the program, as a person or the agent gives it."""
+        """Run a command of the program, as a person or the agent would."""
         with Path(os.devnull).open("rb") as nothing:
             return finished(arguments, cwd=self.place, env=self.env, stdin=nothing)
 
     def start(self, task: str = "make it ok", *flags: str) -> Done:
-        """Start a loop; anything but a brief fails the test."""
+        """Start a loop; a refusal fails the test."""
         done = self.call("session", "start", task, "--session", self.id, "--agent", self.agent, *flags)
         assert done.code == 0, done
         return done
@@ -94,12 +94,12 @@ class Session:
         return process
 
     def end(self, process: subprocess.Popen[bytes]) -> Answer:
-        """What a hook says; whoever keeps its output open makes this time out."""
+        """Wait for a hook's answer; this times out if a process keeps the hook's output open."""
         out, err = process.communicate(timeout=PATIENCE_SECONDS)
         return Answer(process.returncode, out.decode(), err.decode())
 
     def hook(self, event: str, payload: Mapping[str, Any] | bytes, *flags: str) -> Answer:
-        """One call of a hook."""
+        """Run a hook to its end."""
         with TemporaryFile() as file:
             file.write(_as_bytes(payload))
             file.seek(0)
@@ -108,7 +108,7 @@ class Session:
         return Answer(done.code, done.out, done.err)
 
     def payload(self, text: str = "on it", *, active: bool = True, **more: Any) -> dict[str, Any]:
-        """What Claude tells its stop hook."""
+        """The payload that Claude Code sends to its stop hook."""
         return {
             "session_id": self.id,
             "transcript_path": str(self.place / "missing.jsonl"),
@@ -122,11 +122,11 @@ class Session:
         }
 
     def stop(self, text: str = "on it", *flags: str, active: bool = True, **more: Any) -> Answer:
-        """The session wants to stop."""
+        """Run the stop hook, as when the session wants to stop."""
         return self.hook("stop", self.payload(text, active=active, **more), *flags)
 
     def prompt(self, text: str) -> Answer:
-        """A person types something."""
+        """Run the prompt hook, as when a person types something."""
         payload = {"session_id": self.id, "cwd": str(self.place), "prompt": text}
         return self.hook("prompt", payload)
 
@@ -145,17 +145,17 @@ class Session:
         return [event for event in events if type(event).__name__ == kind]
 
     def laps(self) -> int:
-        """How many laps are over."""
+        """How many laps have ended."""
         return len([event for event in self.events("Decided") if event.lap > 0])
 
     def state(self) -> dict[str, Any]:
-        """`session state --json`."""
+        """The output of `session state --json`."""
         done = self.call("session", "state", "--session", self.id, "--json")
         assert done.code == 0, done
         return done.lines[-1]
 
     def notes(self) -> list[str]:
-        """The sessions that have a run, as the hook finds them."""
+        """The names of the notes by which a hook finds a session's run."""
         folder = Path(self.env["UNTILGREEN_STATE_DIR"]) / "sessions"
         return sorted(each.name for each in folder.iterdir()) if folder.exists() else []
 

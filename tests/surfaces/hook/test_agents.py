@@ -1,4 +1,4 @@
-"""Agents whose hooks differ from Claude Code's: what each says, leaves out, and is answered."""
+"""Agents whose hooks differ from Claude Code's: what each sends, omits, and gets as an answer."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from untilgreen.surfaces.hook.slash_commands import Command, command_of
 
 
 def stamp() -> str:
-    """This moment as transcripts write it."""
+    """The current time in the format of transcripts."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Gemini:
-    """Its transcript, and its stop hook, which is told everything since the person's own words."""
+    """Gemini's transcript and stop hook; the hook gets all text since the person's last prompt."""
 
     def __init__(self, session: Session) -> None:
         session.agent = "gemini"
@@ -46,7 +46,7 @@ class Gemini:
         return self.session.hook("stop", {**payload, "prompt_response": self.so_far})
 
 
-def test_gemini_is_heard_in_its_last_words_though_it_hands_over_all_of_them(session: Session) -> None:
+def test_only_the_last_words_of_gemini_count_though_it_sends_all_of_them(session: Session) -> None:
     gemini = Gemini(session)
     session.start("make it ok", "--gate", "tests=test -f ok")
 
@@ -100,8 +100,8 @@ def test_gemini_is_told_in_its_own_words(session: Session) -> None:
     assert "&lt; and &gt;" in told.context
 
 
-def lives(pid: int) -> bool:
-    """Whether a process runs; one that nobody waited for does not."""
+def is_running(pid: int) -> bool:
+    """Whether a process is running; a zombie is not."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -109,7 +109,7 @@ def lives(pid: int) -> bool:
 
 
 class Copilot:
-    """Its transcript, which is late, and its stop hook, which is told no text."""
+    """Copilot's transcript, which is written late, and its stop hook, which gets no text."""
 
     def __init__(self, session: Session) -> None:
         session.agent = "copilot"
@@ -143,19 +143,19 @@ class Copilot:
             file.writelines(json.dumps(record) + "\n" for record in self.records(text, payload))
 
     def says(self, text: str, *, active: bool = True) -> Answer:
-        time.sleep(0.002)  # a model takes longer
+        time.sleep(0.002)  # a model takes longer; the timestamps must differ
         payload = self.payload(active=active)
         self.write(text, payload)
         return self.session.hook("stop", payload)
 
 
-def test_copilot_is_heard_in_its_transcript_which_is_waited_for(session: Session) -> None:
+def test_the_hook_waits_for_the_transcript_of_copilot_and_reads_it(session: Session) -> None:
     copilot = Copilot(session)
     session.start("make it ok", "--gate", "tests=test -f ok")
 
     payload = copilot.payload(active=False)
     stopping = session.begin("stop", payload)
-    time.sleep(0.5)  # the transcript is not there before the hook has begun
+    time.sleep(0.5)  # the transcript is written only after the hook has started
     copilot.write("One.", payload)
     assert "did not give the completion promise" in session.end(stopping).brief
     assert "Your claim was rejected" in copilot.says(f"There.\n{DONE}").brief
@@ -192,7 +192,7 @@ def test_codex_is_interrupted_though_its_stop_hook_was_killed_and_no_gate_runs_o
     session.end(hook)
     paused = session.hook("interrupt", {"session_id": session.id, "cwd": str(session.place)})
     assert paused.toast.endswith("is paused: you took over. Continue with: $untilgreen go")
-    assert not lives(int(pid.read_text()))
+    assert not is_running(int(pid.read_text()))
     assert session.state()["waits"].endswith("Continue with: $untilgreen go")
     assert session.prompt("what is this?").out == ""
     (session.place / "slow").unlink()
@@ -240,7 +240,7 @@ def test_a_model_has_to_say_what_its_agent_does_not_show_of_a_hook(session: Sess
         ("claude", "20", ""),
     ],
 )
-def test_who_starts_more_laps_than_an_agent_makes_in_a_row_is_told_before(
+def test_a_start_warns_of_an_agent_that_makes_fewer_laps_in_a_row(
     session: Session, agent: str, laps: str, sentence: str
 ) -> None:
     session.agent = agent

@@ -1,4 +1,4 @@
-"""A session can't change what it is told in the middle of a loop, nor by what it is judged."""
+"""A session can't change its briefs or its gates in the middle of a loop."""
 
 from tests.surfaces.hook.helpers import Session
 

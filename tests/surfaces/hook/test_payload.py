@@ -1,4 +1,4 @@
-"""What an agent hands over to its hooks, whatever its bytes are."""
+"""Payloads from agents can be read whatever bytes they contain."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Errors of a provider inside a session: they pause a loop, and never end it within seconds."""
+"""Provider errors inside a session pause its loop, and never end it within seconds."""
 
 import time
 

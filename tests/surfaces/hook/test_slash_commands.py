@@ -1,4 +1,4 @@
-"""What a person types into a session: /ralph and its kin."""
+"""Commands that a person types into a session: /ralph and the others."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_ralph_starts_a_loop_and_hands_its_brief_to_the_model(session: Session) 
 def test_the_state_says_when_the_loop_and_its_last_lap_began(session: Session) -> None:
     session.prompt("/ralph make it ok")
     began = session.state()["started_at"]
-    time.sleep(1.1)  # the state tells whole seconds
+    time.sleep(1.1)  # the state has whole seconds
     session.stop(active=False)
 
     state = session.state()
@@ -152,7 +152,7 @@ def test_a_template_that_was_changed_is_looked_at_by_a_person_again(session: Ses
 
 
 def test_a_secret_in_the_task_is_in_no_brief_and_said(session: Session) -> None:
-    token = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"  # in pieces: this file leaks nothing
+    token = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"  # in two parts, or scanners would report it
 
     begun = session.prompt(f"/ralph log in with {token}")
     assert "The task contains a secret" in begun.toast
@@ -163,7 +163,7 @@ def test_a_secret_in_the_task_is_in_no_brief_and_said(session: Session) -> None:
     assert token not in told.out + session.journal.read_text()
 
 
-def test_a_brief_that_comes_back_as_a_prompt_is_nobodys_own_turn(session: Session) -> None:
+def test_a_brief_that_comes_back_as_a_prompt_does_not_count_as_a_persons_turn(session: Session) -> None:
     session.prompt("/ralph one")
     brief = session.stop(active=False).brief
 
@@ -173,7 +173,7 @@ def test_a_brief_that_comes_back_as_a_prompt_is_nobodys_own_turn(session: Sessio
 
 
 def asking(session: Session) -> None:
-    """A loop whose strategy asks after its first lap."""
+    """Start a loop whose strategy asks after its first lap."""
     spec = "strategy = 'manual'\n[gates.tests]\nrun = 'test -f ok'\n"
     (session.place / "untilgreen.toml").write_text(spec)
     session.call("trust", "--yes")

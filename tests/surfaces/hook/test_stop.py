@@ -1,4 +1,4 @@
-"""The stop hook: what is a lap, what is not, and that a person is never trapped."""
+"""The stop hook: what counts as a lap, what does not, and that a person is never trapped."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_stop_with_work_in_the_background_is_let_go_and_is_no_lap(session: Ses
 
 
 def test_of_two_hooks_at_once_one_has_the_brief_and_the_lap(session: Session) -> None:
-    """Registered twice, or started twice; `bench/hooks.py` runs the same race 200 times."""
+    """A hook may be registered or called twice; `bench/hooks.py` runs this race 200 times."""
     (session.place / "untilgreen.toml").write_text("detectors = []\n")
     session.start("make it ok", "--max-iterations=50")
     for lap in range(2, 10):
@@ -162,7 +162,7 @@ def test_a_stop_of_a_paused_run_loads_no_event_loop_and_nothing_that_drives(sess
 
 
 def _loaded(session: Session) -> tuple[str, list[str]]:
-    """What a stop answers, and the modules that its process loaded."""
+    """The answer to a stop, and the modules that its process loaded."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "untilgreen", "hook", "stop", "--agent", "claude"],
         cwd=session.place,
@@ -284,7 +284,7 @@ def test_a_run_can_be_taken_out_of_its_session_and_back(session: Session) -> Non
     assert refused.code == 2
     assert f"is in progress in session {session.id}" in refused.err
     taken = session.call("resume", run, "--no-input", "--take")
-    assert taken.code == 4  # there is no such program here; the run is left open
+    assert taken.code == 4  # the agent is not installed here; the run stays open
     assert session.events("LapVoided")[0].reason == "taken out of its session"
 
     told = session.stop(active=False)
@@ -296,8 +296,8 @@ def test_a_run_can_be_taken_out_of_its_session_and_back(session: Session) -> Non
     assert "ITERATION 2/20" in session.stop(active=False).brief
 
 
-def test_who_looked_before_the_brief_was_out_does_not_drive_beside_the_session(session: Session) -> None:
-    """The look that holds is the one of whoever holds the lock."""
+def test_a_driver_that_looked_too_early_does_not_drive_beside_the_session(session: Session) -> None:
+    """Whether a session has the run is checked again once the lock is held."""
     session.start("make it ok", *OK_GATE)
     folder = FolderRecord(session.journal.parent)
 

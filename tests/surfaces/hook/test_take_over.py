@@ -1,4 +1,4 @@
-"""A dead session never locks a directory: a refusal offers the take-over, a lost session counts as left."""
+"""A dead session never blocks a directory: a refusal offers to take over, and silence counts as leaving."""
 
 import json
 import os
@@ -10,8 +10,8 @@ from tests.surfaces.hook.helpers import Session
 OTHER = "4f0e2b1c-1111-4c6e-9d3b-2f1f6f0c9a22"
 
 
-def grown_old(session: Session, hours: float) -> None:
-    """Nothing was heard of the session for that long."""
+def let_time_pass(session: Session, hours: float) -> None:
+    """Make it look as if nothing had been heard from the session for that long."""
     past = time.time() - hours * 3600
     notes = Path(session.env["UNTILGREEN_STATE_DIR"]) / "sessions"
     for path in (session.journal, *notes.iterdir()):
@@ -49,10 +49,10 @@ def test_a_run_is_taken_from_a_session_that_does_not_answer(session: Session) ->
 def test_a_session_without_a_sign_of_life_counts_as_left(session: Session) -> None:
     session.start("make it ok", "--gate", "test -f ok")
     other = session.other(OTHER)
-    grown_old(session, 1.9)
+    let_time_pass(session, 1.9)
     assert "works in" in other.prompt("/ralph something else").said["reason"]
 
-    grown_old(session, 2.1)
+    let_time_pass(session, 2.1)
 
     assert "loop started" in other.prompt("/ralph something else").toast
 
@@ -63,7 +63,7 @@ def test_a_transcript_that_grows_is_a_sign_of_life_and_one_that_is_gone_is_none(
     session.start("make it ok", "--gate", "test -f ok")
     session.stop(transcript_path=str(transcript))
     other = session.other(OTHER)
-    grown_old(session, 5)
+    let_time_pass(session, 5)
     assert "works in" in other.prompt("/ralph something else").said["reason"]
 
     transcript.unlink()
@@ -75,7 +75,7 @@ def test_a_run_of_a_session_that_is_gone_is_resumed_without_force(session: Sessi
     session.start("make it ok", "--gate", "test -f ok", "--max-iterations", "1")
     run = session.state()["run"]
     assert "resume" in session.call("resume", run, "--no-input").err
-    grown_old(session, 3)
+    let_time_pass(session, 3)
 
     done = session.call("resume", run, "--no-input")
 

@@ -1,4 +1,4 @@
-"""What the person in a session is told: by the agent, or on the terminal; never in what the agent reads."""
+"""Messages to the person in a session: from the agent or on the terminal, never in what the agent reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.surfaces.hook.helpers import DONE, Answer, Session
 
 
 def on_a_terminal(session: Session, event: str, payload: dict[str, Any]) -> tuple[Answer, str]:
-    """A hook whose agent sits on a terminal and reads all that the hook prints; and what the terminal got."""
+    """Run a hook on a terminal, with its output going to the agent; its answer, and what the terminal got."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, "hook", event, "--agent", session.agent],
@@ -26,7 +26,7 @@ def on_a_terminal(session: Session, event: str, payload: dict[str, Any]) -> tupl
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY),  # noqa: PLW1509 - one call, to have it
+        preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY),  # noqa: PLW1509 - one system call
     )
     out, err = process.communicate(json.dumps(payload).encode(), timeout=PATIENCE_SECONDS)
     shown = os.read(ours, 4096).decode() if select.select([ours], [], [], 0)[0] else ""

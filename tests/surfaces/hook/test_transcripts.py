@@ -1,4 +1,4 @@
-"""Transcripts, which an agent may replace with anything else."""
+"""Transcripts, which an agent may replace with anything."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def last_words(path: Path) -> str:
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "transcript")
 

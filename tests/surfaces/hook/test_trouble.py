@@ -1,4 +1,4 @@
-"""Whatever can't be handled lets the session stop and says why; whatever was written stays as it was."""
+"""A hook that can't do its work lets the session stop and says why; what was written stays as it was."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_disk_that_takes_nothing_more_lets_the_session_stop_and_nothing_is_los
     assert "ITERATION 2/" in session.stop(active=False).brief
     before = session.journal.read_bytes()
 
-    full = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]  # no file can grow, for whoever it is
+    full = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]  # no file can grow, not even for root
     done = subprocess.run(
         [*full, *COMMAND, "hook", "stop", "--agent", "claude"],
         cwd=session.place,

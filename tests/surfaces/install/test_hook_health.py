@@ -43,7 +43,7 @@ def look(home: Path, project: Path) -> Callable[[], list[Row]]:
 
 
 def install(agent: str, home: Path, project: Path | None = None, seconds: int = USUAL) -> Path:
-    """As the command does it; the result is the file that the hooks are in."""
+    """Install hooks as the command does; the file that they are in."""
     target = TARGETS[agent]
     program = str(home.parent / "bin" / "untilgreen") if project is None else "untilgreen"
     for edit in edits_to_install(target, target.root(project), program, seconds):
@@ -64,7 +64,7 @@ def test_where_nothing_is_installed_one_line_says_how(look: Callable[[], list[Ro
     assert (row.name, row.status, row.fix) == ("hooks", "absent", "untilgreen install AGENT")
 
 
-@pytest.mark.parametrize("agent", [name for name in TARGETS if name != "codex"])  # which wants trust
+@pytest.mark.parametrize("agent", [name for name in TARGETS if name != "codex"])  # it must trust hooks
 def test_hooks_that_were_just_installed_are_well(
     agent: str, home: Path, project: Path, look: Callable[[], list[Row]]
 ) -> None:
@@ -79,7 +79,7 @@ def test_hooks_that_were_just_installed_are_well(
         assert [row.status for row in look()] == ["ok"]
 
 
-def test_hooks_of_a_person_and_of_a_project_are_twice(
+def test_hooks_installed_for_the_user_and_in_the_project_are_reported(
     home: Path, project: Path, look: Callable[[], list[Row]]
 ) -> None:
     own, shared = install("claude", home), install("claude", home, project)
@@ -89,7 +89,7 @@ def test_hooks_of_a_person_and_of_a_project_are_twice(
     assert row.detail == f"they are installed in both {own} and {shared}"
 
 
-def test_hooks_that_are_twice_in_one_file_are_installed_anew(
+def test_hooks_that_are_twice_in_one_file_are_fixed_by_installing_again(
     home: Path, look: Callable[[], list[Row]]
 ) -> None:
     path = install("claude", home, seconds=900)

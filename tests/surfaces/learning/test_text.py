@@ -1,4 +1,4 @@
-"""What your own runs taught, in words."""
+"""What past runs have shown, in words."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""GitHub Actions: folds, annotations and a summary; and no word of a model is ever a command."""
+"""GitHub Actions: folds, annotations and a summary; and no text of a model ever becomes a command."""
 
 import re
 import sys
@@ -17,8 +17,8 @@ from untilgreen.surfaces.text.streams import no_commands
 EVIL = "::add-path::/evil\n::set-env name=PATH::x\n##[set-output name=x]y"
 
 
-def heeded(text: str) -> list[str]:
-    """The lines that a runner takes for commands: what is stopped by a word is heard again after it."""
+def commands_in(text: str) -> list[str]:
+    """The lines that a runner takes for commands; it takes none between `::stop-commands::X` and `::X::`."""
     word, commands = "", []
     for line in text.split("\n"):
         if word:
@@ -27,12 +27,12 @@ def heeded(text: str) -> list[str]:
             word = found[1]
         elif line.strip().startswith("::") or "##[" in line:
             commands.append(line)
-    assert not word, "commands are on again at the end"
+    assert not word, "commands are enabled again at the end"
     return commands
 
 
 def played() -> Run:
-    """One lap that a limit ends, with hostile text wherever there is room for it."""
+    """A run that a limit ends after one lap, with hostile text in every field."""
     finding = Finding(id=f"E1 {EVIL}", message="100% wrong: a, b", file="src/a,b.py", line=7)
     run = Run(gate("tests"), gate("hints", required=False), task=EVIL, limits=Limits(iterations=1))
     red = Verdict(status="fail", findings=(finding,), excerpt=EVIL)
@@ -52,7 +52,7 @@ def shown(run: Run, summary: Path | None, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_lap_is_a_fold_and_what_is_red_an_annotation(capsys: pytest.CaptureFixture[str]) -> None:
-    said = heeded(shown(played(), None, capsys))
+    said = commands_in(shown(played(), None, capsys))
 
     assert said[:2] == ["::group::lap 1", "::endgroup::"]
     error, warning = said[2:]
@@ -61,7 +61,7 @@ def test_a_lap_is_a_fold_and_what_is_red_an_annotation(capsys: pytest.CaptureFix
     assert warning.startswith("::warning title=hints::fail: ::add-path::/evil ")
 
 
-def test_the_words_differ_so_that_nobody_can_know_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_stop_word_is_different_so_that_nobody_can_guess_it(capsys: pytest.CaptureFixture[str]) -> None:
     words = re.findall(r"::stop-commands::(\S+)", shown(played(), None, capsys))
 
     assert len(words) > 3
@@ -95,5 +95,5 @@ def test_output_of_tools_is_no_command_either(capsys: pytest.CaptureFixture[str]
         sys.stdout.write("plain\n")
 
     text = capsys.readouterr().out
-    assert heeded(text) == []
+    assert commands_in(text) == []
     assert text.endswith("::\nplain\n")

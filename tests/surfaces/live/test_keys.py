@@ -1,4 +1,4 @@
-"""Keys of the live view: what each of them tells the run, and what it shows."""
+"""Keys of the live view: what each of them does to the run, and what it shows."""
 
 import os
 import pty
@@ -30,7 +30,7 @@ from untilgreen.surfaces.live.keys import (
 
 
 class Remembers:
-    """A run that keeps what it is told, and a screen that keeps what it shows."""
+    """A run and a screen that record what they are told."""
 
     def __init__(self, state: RunState) -> None:
         self.state = state
@@ -217,7 +217,7 @@ async def test_a_key_pressed_before_the_run_listens_is_discarded(run: Remembers)
     ours, theirs = pty.openpty()
     try:
         os.write(ours, b"p")
-        assert os.read(ours, 1) == b"p", "its echo says that it has arrived"
+        assert os.read(ours, 1) == b"p", "the echo shows that the key has arrived"
         async with pressed(run, run, run, theirs):
             await anyio.sleep(ALONE_SECONDS + 0.2)
     finally:
@@ -273,7 +273,7 @@ async def test_ctrl_c_in_the_pager_is_the_pagers(
     await typed(run, "d")
 
     assert (tmp_path / "paged").read_text() == "the diff\n"
-    assert signal.getsignal(signal.SIGINT) is before, "afterwards it ends the run again"
+    assert signal.getsignal(signal.SIGINT) is before, "afterwards Ctrl-C ends the run again"
 
 
 async def test_a_pager_that_is_open_when_the_run_ends_may_tidy_up_the_screen(
@@ -321,7 +321,7 @@ async def test_the_help_explains_every_key(
 
 async def until(true: Callable[[], bool]) -> None:
     with anyio.fail_after(30):
-        while not true():  # noqa: ASYNC110 - keys arrive on their own time
+        while not true():  # noqa: ASYNC110 - keys arrive at any time
             await anyio.sleep(0.01)
 
 

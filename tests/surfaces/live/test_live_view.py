@@ -28,7 +28,7 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J洞窟" * 40
 
 
 class Screen:
-    """A terminal of a certain width, and the view on it."""
+    """A terminal of a given width, and the view on it."""
 
     def __init__(self, width: int, height: int = 60, *, ascii_only: bool = False) -> None:
         self.file = io.StringIO()
@@ -37,14 +37,14 @@ class Screen:
         self.view = LiveView(self.console, lambda: self.time, ascii_only=ascii_only, flags=" --state-dir d")
 
     def play(self, run: Run) -> None:
-        """Tell the view what happened, each event with the state after it."""
+        """Send the view every event, with the state after it."""
         state = None
         for event in run.events:
             state = apply(state, event)
             self.view.on_event(event, state)
 
     def said(self) -> list[str]:
-        """The lines that stay."""
+        """The lines that stay on the terminal."""
         return [line.rstrip() for line in self.file.getvalue().splitlines()]
 
     def struck(self) -> list[str]:
@@ -228,7 +228,7 @@ def test_no_line_is_wider_than_the_terminal_whatever_is_in_it(width: int, ascii_
     lines = screen.said() + screen.drawn()
 
     assert len(lines) >= 6
-    assert max(map(columns_of, lines)) < max(width, 21), "and some terminals wrap in their last place"
+    assert max(map(columns_of, lines)) < max(width, 21), "some terminals wrap when the last column is used"
     assert "\x1b" not in "".join(lines)
     assert "owned" not in "".join(lines)
 
@@ -435,7 +435,7 @@ def test_what_has_not_changed_is_not_drawn_again_and_a_narrower_terminal_is_wipe
 
 
 class _SlowToRender:
-    """A line during whose printing the view is refreshed from another thread, as its timer does."""
+    """A line; while it is printed, another thread refreshes the view, as the view's timer may."""
 
     def __init__(self, view: LiveView) -> None:
         self._refresh = threading.Thread(target=view._live.refresh, daemon=True)

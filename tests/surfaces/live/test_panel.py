@@ -1,4 +1,4 @@
-"""The lines of the live view: names that fit."""
+"""The lines of the live view: short names of findings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Questions of runs reach the person at the client, in both eras of the protocol; only a choice answers."""
+"""A run's questions reach the person at the client, in both eras of the protocol; only a choice answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 class Person:
-    """Sits at the client, and does one thing with every form."""
+    """The person at the client, who does the same with every form."""
 
     def __init__(self, action: str, **content: str) -> None:
         self.action, self.content = action, content
@@ -39,7 +39,7 @@ class Person:
 
 
 def waited(store: Store, person: Person | None, *, power: str = "start", **how: Any) -> tuple[Any, list[Any]]:
-    """What `run_wait` says about a run that asks, and the answers in its journal."""
+    """The result of `run_wait` for a run that asks, and the answers in its journal."""
     from mcp.client import Client
 
     from untilgreen.surfaces.mcp.server import make_server

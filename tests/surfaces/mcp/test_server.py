@@ -1,4 +1,4 @@
-"""The MCP server, asked by the SDK's own client: in this process, and as a program on stdio."""
+"""The MCP server, called by the SDK's own client: in this process, and as a program on stdio."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asked(place: Path, talk: Callable[[Any], Awaitable[Any]], **how: Any) -> Any:
-    """A conversation with a server in this process."""
+    """Talk to a server in this process."""
     from mcp.client import Client
 
     from untilgreen.surfaces.mcp.server import make_server

@@ -27,7 +27,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def talked(place: Path, talk: Callable[[Any, Store], Awaitable[Any]], *, power: Any = "start") -> Any:
-    """A conversation of a client that knows tasks and polls by hand."""
+    """Talk to a server as a client that supports tasks and polls them itself."""
     from mcp.client import Client
     from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
     from mcp_types import CallToolResult, Result
@@ -82,7 +82,7 @@ async def ended(client: Any, run: str) -> dict[str, Any]:
         if task["status"] != "working":
             return task
         await anyio.sleep(0.2)
-    raise AssertionError("it never ended")
+    raise AssertionError("The run did not end.")
 
 
 @pytest.mark.timeout(120)

@@ -20,7 +20,7 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 
 
 class Wire:
-    """Speaks JSON lines with the program, and writes down both sides."""
+    """Exchanges lines of JSON with the program, and records both sides."""
 
     def __init__(self, project: Path, state: Path) -> None:
         words = ["-m", "untilgreen", "mcp", "-C", str(project), "--state-dir", str(state)]
@@ -38,7 +38,7 @@ class Wire:
         self.lines.append(f"> {method} {json.dumps(params)}")
 
     def hear(self, number: int) -> Any:
-        """The answer; what is told before it is written down."""
+        """Wait for the answer; notifications before it are recorded."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             message = json.loads(line)

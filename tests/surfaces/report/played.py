@@ -1,4 +1,4 @@
-"""Runs to report on: one as they are, and one in which everything that others write is hostile."""
+"""Runs to report on: an ordinary one, and one in which all text from outside is hostile."""
 
 from tests.core.helpers import PASS, Run, Turn, gate, priced, red
 from untilgreen.core.detectors.cycle import Cycle
@@ -18,7 +18,7 @@ DIFF = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a - b\n+
 
 
 def green() -> Report:
-    """Three laps to green, the second one broke what was green, with costs."""
+    """Three laps to green, with costs; the second broke a gate that was green."""
     run = Run(
         gate("tests"),
         gate("style"),
@@ -37,13 +37,13 @@ def green() -> Report:
 
 
 def hostile() -> Report:
-    """Task, agent, gates, findings, replies, file names and diffs that all want out of their places."""
+    """Task, agent, gates, findings, replies, file names and diffs that all try to escape their context."""
     evil_diff = f"diff --git a/{EVIL} b/x\n+{EVIL}\n-{EVIL}\n"
     return gather(hostile_run().state, "0" * 16, started=0.0, diffs={1: evil_diff, WHOLE: evil_diff})
 
 
 def hostile_run() -> Run:
-    """The run behind it."""
+    """The run of the hostile report."""
     run = Run(
         gate(EVIL),
         strategy=Hybrid(),

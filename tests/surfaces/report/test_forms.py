@@ -42,7 +42,7 @@ Next steps:
 
 
 def outside_of_code(text: str) -> str:
-    """What a Markdown reader takes for markup."""
+    """The text without code: what a Markdown reader takes for markup."""
     text = re.sub(r"^(`{3,})\w*\n.*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
     return re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
 

@@ -56,7 +56,7 @@ def test_whatever_others_wrote_no_tag_or_attribute_is_theirs() -> None:
     assert {tag for tag, _ in shown.tags} <= TAGS
     assert {name for _, attrs in shown.tags for name in attrs} <= ATTRIBUTES
     assert shown.open == []
-    assert "<script>document.title='owned'</script>" in shown.text, "it is there to be read"
+    assert "<script>document.title='owned'</script>" in shown.text, "it is shown as text"
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", page(hostile()))
 
 

@@ -1,4 +1,4 @@
-"""What a run is doing right now: read off its state, so true after a restart and elsewhere."""
+"""What a run is doing right now, from its state: the same after a restart and in another process."""
 
 import time
 
@@ -15,14 +15,14 @@ from untilgreen.surfaces.text.current_step import current_step
 
 
 def waiting() -> Run:
-    """Its agent hit a rate limit until second 400."""
+    """A run whose agent is rate-limited until second 400."""
     run = Run(gate("tests"))
     run.lap(Turn(reply=Reply(error="rate_limited", retry_at=400.0)), tests=red("a"))
     return run
 
 
 def again(run: Run) -> RunState:
-    """The state that another process reads, after one of its own was attached."""
+    """The state after another process has attached itself to the run."""
     state = fold([*run.events, Attached(at=run.state.now, seat="terminal")])
     assert state is not None
     return state
@@ -39,7 +39,7 @@ def test_a_rate_limit_says_when_the_run_resumes_also_after_a_restart(resumed: bo
     assert current_step(state, state.pause.until - 40) == f"rate-limited; resuming at {at} (in 40s)"
 
 
-def test_gates_run_only_while_gates_run() -> None:
+def test_a_gate_is_said_to_run_only_while_gates_run() -> None:
     run, seen = Run(gate("tests"), gate("lint", stage=2)), []
     for _ in range(40):
         if run.step is None or len(run.state.laps) == 1:

@@ -1,4 +1,4 @@
-"""Events as words: short, inert, and each one a sentence or nothing."""
+"""Events in words: short, inert, and one line each or none."""
 
 import time
 

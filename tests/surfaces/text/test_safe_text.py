@@ -1,4 +1,4 @@
-"""Foreign text is shown, and does nothing else."""
+"""Text from outside is shown, and has no other effect."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A reader that leaves is no error."""
+"""Writing to a reader that has gone is not an error."""
 
 import os
 

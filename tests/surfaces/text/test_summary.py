@@ -1,4 +1,4 @@
-"""The last lines of a run: which lap's files are left."""
+"""The last lines of a run, such as which lap's files remain."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""A server in memory over real run folders, and a browser's worth of headers."""
+"""A server in memory over real run folders, and clients for it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -27,7 +27,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 async def anonymous(store: Store) -> AsyncIterator[httpx.AsyncClient]:
-    """Somebody without the token."""
+    """A client without the token."""
     async with opened(store.state_dir) as service:
         app = application(at_once(service), hosts={HOST}, token=TOKEN, me="ann")
         transport = httpx.ASGITransport(app=app)
@@ -37,7 +37,7 @@ async def anonymous(store: Store) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def client(anonymous: httpx.AsyncClient) -> httpx.AsyncClient:
-    """Somebody with the token."""
+    """A client with the token."""
     anonymous.headers["authorization"] = f"Bearer {TOKEN}"
     return anonymous
 
@@ -50,5 +50,5 @@ async def green(store: Store, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def asking(store: Store, tmp_path: Path) -> str:
-    """A run that waits for an answer, driven by nobody."""
+    """A run that waits for an answer and has no driver."""
     return await keep(store, tmp_path, "asking")

@@ -1,4 +1,4 @@
-"""Runs that are played by the core and kept as the engine keeps them."""
+"""Runs that the core plays, stored as the engine stores them."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ STARTED = {"green": 1_790_000_000.0, "asking": 1_790_000_600.0}
 
 
 def at_once(service: Service) -> Callable[[], Awaitable[Service]]:
-    """For an application whose runs are open before it is."""
+    """What an application calls to open its service, for one that is already open."""
 
     async def opened() -> Service:
         return service
@@ -29,7 +29,7 @@ def at_once(service: Service) -> Callable[[], Awaitable[Service]]:
 
 
 def played(kind: str) -> Run:
-    """A run of that kind."""
+    """A run that is "green", or "asking" for an answer."""
     agents = (PartSpec(name="claude"),)
     if kind == "asking":
         run = Run(gate("tests"), strategy=Manual(), answers=True, agents=agents, task="Fix the cart")
@@ -48,7 +48,7 @@ def played(kind: str) -> Run:
 
 
 async def keep(store: Store, workspace: Path, kind: str) -> str:
-    """Write the run's events into a folder of the store."""
+    """Write the events of such a run into a folder of the store; its id."""
     run = played(kind)
     folder = store.create(STARTED[kind], workspace=workspace, title=run.state.plan.title)
     journal = FileJournal(folder.journal)

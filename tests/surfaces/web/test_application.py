@@ -338,7 +338,7 @@ async def test_what_a_server_learned_of_a_run_the_next_one_knows_without_reading
     journal = store.record(green).journal
     os.utime(journal, (1_790_000_000, 1_790_000_000))
     await Runs(store).learn()
-    journal.write_bytes(b"x" * journal.stat().st_size)  # it could not be read any more
+    journal.write_bytes(b"x" * journal.stat().st_size)  # now it can't be read
     os.utime(journal, (1_790_000_000, 1_790_000_000))
 
     (listed,) = await Runs(Store(store.state_dir)).listed_all([green])

@@ -23,10 +23,10 @@ MEGABYTES = 200
 
 @pytest.fixture
 def files() -> Iterator[None]:
-    """Room for the attacker's connections."""
+    """Allow as many open files as the attackers' connections need."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 2 * MANY:
-        pytest.skip(f"A process may open {hard} files here, and this test takes {2 * MANY}.")
+        pytest.skip(f"A process may open {hard} files here, and this test needs {2 * MANY}.")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * MANY), hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -34,7 +34,7 @@ def files() -> Iterator[None]:
 
 @contextmanager
 def attackers(client: httpx.Client, count: int) -> Iterator[list[socket.socket]]:
-    """So many connections to the server."""
+    """Open this many connections to the server."""
     port = client.base_url.port
     assert port is not None
     with ExitStack() as stack:
@@ -45,7 +45,7 @@ def attackers(client: httpx.Client, count: int) -> Iterator[list[socket.socket]]
 
 
 def head(client: httpx.Client, length: Any) -> bytes:
-    """A request that would be granted, but for its body."""
+    """The head of a request that is valid except for its body."""
     token = client.headers["authorization"]
     host = f"127.0.0.1:{client.base_url.port}"
     return (
@@ -55,7 +55,7 @@ def head(client: httpx.Client, length: Any) -> bytes:
 
 
 def answer(attacker: socket.socket) -> bytes:
-    """Everything until the server closes the connection."""
+    """Everything that the server sends until it closes the connection."""
     found = b""
     try:
         while piece := attacker.recv(65536):
@@ -78,7 +78,7 @@ def test_requests_that_trickle_in_are_sent_away_and_nobody_else_waits(cli: Cli) 
         assert client.get("/api/v1/runs").status_code == 200
         assert {answer(each) for each in silent} == {b""}
         assert {answer(each) for each in heads} == {b""}
-        assert {answer(each)[9:12] for each in bodies} <= {b"408", b""}, "or none, where that takes too long"
+        assert {answer(each)[9:12] for each in bodies} <= {b"408", b""}, "or none, if that takes too long"
         assert {answer(each)[9:12] for each in drained} == {b"413"}
         assert client.get("/api/v1/runs").status_code == 200
 
@@ -93,7 +93,7 @@ def test_a_body_is_never_larger_than_it_says_and_a_large_one_is_not_kept(cli: Cl
                 for _ in range(100):
                     each.sendall(b"x" * 65536)
             except OSError:
-                continue  # sent away already
+                continue  # the server has closed it already
         megabytes = psutil.Process(started.process.pid).memory_info().rss / 1e6
 
         assert client.get("/api/v1/runs").status_code == 200
@@ -108,7 +108,7 @@ def test_a_thousand_connections_leave_a_server_that_answers(cli: Cli) -> None:
             crowded = httpx.get(f"{client.base_url}api/v1/health", headers=client.headers, timeout=60)
             megabytes = psutil.Process(started.process.pid).memory_info().rss / 1e6
             assert crowded.status_code in (200, 503)
-            eventually(lambda: _answers(client), "an answer as soon as the silent ones are sent away")
+            eventually(lambda: _answers(client), "an answer once the silent connections are closed")
 
         assert client.get("/api/v1/runs").status_code == 200
         assert megabytes < MEGABYTES

@@ -1,4 +1,4 @@
-"""Whatever is asked, the answer is documented: no 500, no undocumented status, no undocumented shape."""
+"""Every request gets a documented answer: no 500, no undocumented status, no undocumented shape."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ KNOWN = {"choice": "accept", "lap": 1, "note": "x", "file": "a.py", "first": 1, 
 
 @st.composite
 def bodies(draw: st.DrawFn, operation: Operation) -> Any:
-    """Mostly bodies of the right shape with odd values in it."""
+    """Mostly bodies of the right shape with odd values in them."""
     if operation.body is None or draw(st.integers(0, 4)) == 0:
         return draw(JSON)
     names = list(operation.body.__struct_fields__)

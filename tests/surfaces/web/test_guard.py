@@ -1,4 +1,4 @@
-"""What other sites, other names and strangers get: nothing. One test for each line of the checklist."""
+"""Other sites, other host names and strangers get nothing. One test for each line of the checklist."""
 
 from collections.abc import AsyncIterator
 

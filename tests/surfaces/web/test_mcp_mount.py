@@ -134,7 +134,7 @@ def test_a_question_reaches_the_person_at_the_client(served: Served, mode: str) 
     assert [each[:17] for each in shown] == ["Lap 1 scored 0.00"]
 
 
-def test_the_guard_of_the_api_stands_before_it(served: Served) -> None:
+def test_the_guard_of_the_api_protects_it_too(served: Served) -> None:
     import httpx
 
     right = {"authorization": f"Bearer {served.token}", **ACCEPT}
@@ -170,7 +170,7 @@ def test_an_agent_of_a_run_is_refused_whatever_it_knows(served: Served) -> None:
     assert "Refused to agents" in done.stdout
 
 
-def test_a_read_only_server_offers_only_what_looks(place: Path) -> None:
+def test_a_read_only_server_offers_only_tools_that_view(place: Path) -> None:
     server = Served(place, place.parent / "state", "--read-only")
 
     async def talk(client: Any) -> list[str]:

@@ -27,7 +27,7 @@ From = Callable[..., httpx.AsyncClient]
 
 @pytest.fixture
 async def from_(store: Store) -> AsyncIterator[From]:
-    """Somebody at an address, with these headers."""
+    """Makes a client at an address, with these headers."""
     clients: list[httpx.AsyncClient] = []
     async with opened(store.state_dir) as service:
         app = application(at_once(service), hosts={HOST}, token=TOKEN, me="owner", proxy=PROXY)
@@ -59,14 +59,14 @@ async def test_only_the_named_peer_with_the_secret_is_believed(from_: From) -> N
         assert (await from_(address, **headers).get("/api/v1/runs")).status_code == status, (address, headers)
 
 
-async def test_a_name_that_comes_twice_is_nobodys(from_: From) -> None:
+async def test_a_name_that_is_sent_twice_is_refused(from_: From) -> None:
     client = from_("10.0.0.5", x_untilgreen_secret=SECRET)
     twice = [("x-forwarded-user", "ann"), ("x-forwarded-user", "eve")]
 
     assert (await client.get("/api/v1/runs", headers=twice)).status_code == 401
 
 
-async def test_a_role_ends_where_it_ends(from_: From, asking: str, store: Store) -> None:
+async def test_a_role_permits_its_own_requests_and_no_more(from_: From, asking: str, store: Store) -> None:
     clients = {
         name: from_("10.0.0.5", x_forwarded_user=name, x_untilgreen_secret=SECRET)
         for name in ("ann", "bob", "eve")
@@ -81,7 +81,7 @@ async def test_a_role_ends_where_it_ends(from_: From, asking: str, store: Store)
         for name, client in clients.items()
     }
 
-    # The plan of somebody who may is refused for another reason: this server has no roots.
+    # A plan that the role permits is refused for another reason: this server has no roots.
     assert allowed == {
         "ann": ("admin", 200, "Refused"),
         "bob": ("operator", 200, "Not allowed"),
@@ -92,7 +92,7 @@ async def test_a_role_ends_where_it_ends(from_: From, asking: str, store: Store)
     assert {note.by for note in state.notes} == {"ann", "bob"}
 
 
-def test_whoever_may_more_may_less_and_only_posts_take_more_than_a_viewer() -> None:
+def test_a_role_includes_the_lower_ones_and_only_changes_need_more_than_a_viewer() -> None:
     bob = Person(name="bob", role="operator")
 
     assert (bob.may("viewer"), bob.may("operator"), bob.may("admin")) == (True, True, False)

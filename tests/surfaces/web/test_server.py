@@ -79,7 +79,7 @@ def test_a_run_is_followed_from_start_to_end_and_steered_and_stopped_on_the_way(
 
 
 def test_an_agent_that_found_the_token_is_refused_whatever_it_unsets(cli: Cli) -> None:
-    """Its family tells where it comes from; the mark in its own environment is not needed."""
+    """Its parent processes show which run it comes from; its own environment need not."""
     with served(cli) as (client, _):
         token = client.headers["authorization"]
         ask = (
@@ -294,7 +294,7 @@ def test_the_result_of_a_run_is_applied_taken_back_and_a_lap_restored(cli: Cli) 
 
     assert [change["path"] for change in dry["changes"]] == ["work.txt"]
     assert (dry["written"], written["written"]) == (False, True)
-    assert again == written, "the same key does nothing twice"
+    assert again == written, "a request with the same key is not repeated"
     assert restored["lap"] == 0
     assert beyond.status_code == 404
 

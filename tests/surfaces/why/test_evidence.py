@@ -1,4 +1,4 @@
-"""why: the evidence of the last decision, what would have to change, and the commands that go on."""
+"""why: the evidence for the last decision, what has to change, and the commands to continue."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from untilgreen.surfaces.why.text import words
 
 
 def played(**options: Any) -> Run:
-    """Equal laps until nothing is left to try."""
+    """A run of identical laps until there is nothing left to try."""
     run = Run(
         gate("tests", options={"run": "pytest -q"}),
         strategy=Hybrid(),
@@ -109,7 +109,7 @@ def test_a_run_that_a_limit_ended_is_tried_again_with_twice_as_much_of_it() -> N
 
 
 def test_a_signal_of_your_own_detector_is_not_followed_by_saying_that_it_saw_nothing() -> None:
-    """Its signals may have any kind; the name in the spec is a path."""
+    """Its signals may have any kind, while its name in the spec is a path."""
     own = PartSpec(name="./detectors.py:Churn")
     run = Run(gate("tests"), strategy=Hybrid(), detectors=[Cycle()])
     run.lap(tests=red("a"))
@@ -211,7 +211,7 @@ def test_an_agent_that_can_not_be_used_is_named_with_its_reason() -> None:
 
 
 def test_a_run_that_was_blocked_before_its_first_lap_names_the_gates_to_fix() -> None:
-    """A fork would put the files of lap 0 back, and undo what was fixed."""
+    """A fork would restore the files of lap 0, and so undo the fix."""
     run = Run(
         gate("tests", options={"run": "pytest -q"}, on_fail="stop"),
         gate("lint", options={"run": "ruff check"}),
