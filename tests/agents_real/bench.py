@@ -43,13 +43,13 @@ def writes(content: str, path: str = "answer.txt") -> dict[str, Any]:
 NEEDS_ALL = ("goose",)
 """Agents that work only with everything permitted."""
 NO_TOOLS = ("aider",)
-"""Agents that offer no tools, and no session either."""
+"""Agents that give the model no tools, and have no sessions."""
 WRONG, RIGHT = writes("42\n", "wrong.txt"), writes("42\n")
 TWO_LAPS = [WRONG, {"text": "I wrote it."}, RIGHT, {"text": "Now it is right."}]
 
 
 class Hurried:
-    """Time as it is, but nobody waits: a pause is over at once."""
+    """The real time, except that every pause is over at once."""
 
     def __init__(self) -> None:
         self.ahead = 0.0
@@ -81,7 +81,7 @@ class Bench:
 
     @contextmanager
     def model(self, turns: list[Any], **options: Any) -> Iterator[ScriptedModel]:
-        """A scripted model, and this process pointed at it."""
+        """Run a scripted model, and point this process at it."""
         if self.agent in NO_TOOLS:
             options = {"side": {"when": "never"}, **options}
             turns = _without_tools(turns)
@@ -100,7 +100,7 @@ class Bench:
         return {"agents": agents, "gates": {"answer": {"run": GATE}}, **spec}
 
     def run(self, **spec: Any) -> tuple[RunState, list[Event]]:
-        """A whole run in this process, where pauses take no time."""
+        """Do a whole run in this process, where pauses take no time."""
 
         async def go() -> FolderRecord:
             request = Request(start=self.project, task=TASK, flags=self.flags(**spec))
@@ -113,7 +113,7 @@ class Bench:
         return folder.read().state, list(read(folder.journal)[0])
 
     def started(self, *arguments: str) -> subprocess.Popen[str]:
-        """`untilgreen` as a process of its own."""
+        """Start `untilgreen` as a process."""
         command = [sys.executable, "-m", "untilgreen", *arguments, "--state-dir", str(self.state)]
         return subprocess.Popen(
             command,
@@ -125,7 +125,7 @@ class Bench:
         )
 
     def cli(self, *arguments: str) -> tuple[int, str]:
-        """`untilgreen`, and what it says."""
+        """Run `untilgreen`; its exit code and output."""
         process = self.started(*arguments)
         said, _ = process.communicate(timeout=110)
         return process.returncode, said
@@ -142,7 +142,7 @@ class Bench:
         return list(read(folder.journal)[0])
 
     def processes(self, command: str = "") -> list[psutil.Process]:
-        """Every process that was started from here, by the environment that it was given."""
+        """Every process that was started from here; its environment has the mark."""
         found = []
         for process in psutil.process_iter():
             try:
@@ -154,7 +154,7 @@ class Bench:
         return found
 
     def end_all(self) -> list[str]:
-        """What was left behind, ended now."""
+        """Kill what was left behind, and say what it was."""
         left = self.left_behind()
         for process in self.processes():
             with suppress(psutil.Error):
@@ -162,13 +162,13 @@ class Bench:
         return left
 
     def left_behind(self) -> list[str]:
-        """What still lives of them a moment later."""
+        """The processes that still exist a moment later."""
         wait_for(lambda: not self.processes())
         return [repr(each) for each in self.processes()]
 
 
 def _without_tools(turns: list[Any]) -> list[Any]:
-    """Where a file stands in the answer itself, what follows the use of a tool is part of the same answer."""
+    """The turns of an agent without tools: its answer contains the file and the text after the tool call."""
     joined: list[Any] = []
     for turn in turns:
         if joined and "calls" in joined[-1] and "calls" not in turn and "text" in turn:

@@ -1,6 +1,6 @@
 """The agents' command lines that the tests run, in the versions that they were written for.
 
-`python tests/agents_real/clis.py claude codex` installs some of them, without names all.
+`python tests/agents_real/clis.py claude codex` installs some of them; without names, it installs all.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import platformdirs
 
 @dataclass(frozen=True)
 class Pin:
-    """One package of a registry."""
+    """One version of a package in a registry."""
 
     registry: str
     package: str
     version: str
     program: str
     says: str = ""
-    """The version that it says, where that is another."""
+    """The version that the program prints, if that is a different one."""
 
     @property
     def shown(self) -> str:
@@ -32,7 +32,7 @@ class Pin:
 
 
 NODE = Pin("npm", "node", "22.23.3", "node")
-"""With older ones npm silently chooses older agents."""
+"""With an older Node.js, npm silently chooses older agents."""
 PINS = {
     "claude": Pin("npm", "@anthropic-ai/claude-code", "2.1.325", "claude"),
     "codex": Pin("npm", "@openai/codex", "0.166.0", "codex"),
@@ -47,13 +47,13 @@ ACP_PINS = {
     "claude": Pin("npm", "@agentclientprotocol/claude-agent-acp", "0.99.1", "claude-agent-acp"),
     "codex": Pin("npm", "@agentclientprotocol/codex-acp", "2.6.0", "codex-acp"),
 }
-"""The servers of the Agent Client Protocol that are packages of their own; the others are in the agents."""
+"""ACP servers that are separate packages; the other agents contain their own."""
 INSPECTOR = Pin("npm", "@modelcontextprotocol/inspector", "2.12.0", "mcp-inspector")
-"""A client of MCP; it is tried beside Claude Code."""
+"""A client of MCP, tested in addition to Claude Code."""
 
 
 def folder() -> Path:
-    """Where they are installed, each in a folder of its own."""
+    """Where the agents are installed, each in its own folder."""
     chosen = os.environ.get("UNTILGREEN_AGENTS_DIR")
     return Path(chosen) if chosen else platformdirs.user_cache_path("untilgreen") / "agents"
 
@@ -63,7 +63,7 @@ def place(pin: Pin) -> Path:
 
 
 def programs(pin: Pin) -> Path:
-    """The directory that goes into PATH."""
+    """The directory of its programs, for PATH."""
     return place(pin) / ("node_modules/.bin" if pin.registry == "npm" else "bin")
 
 
@@ -72,7 +72,7 @@ def installed(name: str) -> bool:
 
 
 def acp_pin(name: str) -> Pin:
-    """The program that serves an agent's ACP."""
+    """The package that contains an agent's ACP server."""
     return ACP_PINS.get(name, PINS[name])
 
 
@@ -81,7 +81,7 @@ def speaks_acp(name: str) -> bool:
 
 
 def search_path(name: str) -> str:
-    """PATH for one agent: its own programs, Node, and what there is anyway."""
+    """PATH for one agent: its own programs, Node.js, and the PATH of this process."""
     own = [str(programs(pin)) for pin in (PINS[name], ACP_PINS.get(name)) if pin is not None]
     return os.pathsep.join([*own, str(programs(NODE)), os.environ["PATH"]])
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.agents_real.bench import Bench
 from tests.agents_real.clis import PINS, installed
-from tests.agents_real.terminal import Terminal, sat_down
+from tests.agents_real.terminal import Terminal, open_terminal
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(params=PINS)
 def agent(request: pytest.FixtureRequest) -> str:
-    """Every agent in turn; a test of some names them with parametrize and indirect."""
+    """Every agent in turn; a test for some of them selects them with an indirect parametrize."""
     name: str = request.param
     return name
 
@@ -39,7 +39,7 @@ def bench(agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     ]:
         if variable != "UNTILGREEN_AGENTS_DIR":
             monkeypatch.delenv(variable)
-    # Codex can't make its own sandbox, where bubblewrap is installed, with a home below /tmp.
+    # If bubblewrap is installed, Codex can't create its own sandbox with a home below /tmp.
     with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as home:
         bench = Bench(agent, tmp_path, Path(home), monkeypatch)
         yield bench
@@ -52,7 +52,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Bench], Termin
     terminals: list[Terminal] = []
 
     def open_it(bench: Bench) -> Terminal:
-        terminals.append(sat_down(bench, monkeypatch))
+        terminals.append(open_terminal(bench, monkeypatch))
         return terminals[-1]
 
     yield open_it

@@ -1,4 +1,4 @@
-"""An agent on a terminal of its own, with our hooks, and a person who types."""
+"""An agent on its own terminal, with our hooks, and a person who types."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Terminal:
         return shown.stdout
 
     def says(self, text: str) -> None:
-        """A person types, and means it; Enter that comes at once is taken for a part of the text."""
+        """Type a line and press Enter, but not at once: that would count as part of the text."""
         self.key("-l", text)
         self.until(lambda: text[:20] in self.screen())
         time.sleep(1)
@@ -51,7 +51,7 @@ class Terminal:
         assert wait_for(true, PATIENCE), self.screen()
 
     def close(self) -> None:
-        """Close the terminal, and end all that ran in it."""
+        """Close the terminal, and end everything that ran in it."""
         subprocess.run([*self._tmux, "kill-server"], check=False, capture_output=True)
         wait_for(lambda: not self._bench.processes(), 5)
         for process in self._bench.processes():
@@ -61,27 +61,27 @@ class Terminal:
 
 @dataclass(frozen=True)
 class Person:
-    """What one has to know of an agent to sit at it."""
+    """What a person needs to know about an agent to use it on a terminal."""
 
     words: list[str]
     ready: str
-    broken_off: str
-    """What it says after Esc."""
-    sign: str = "/"
-    """What our commands begin with."""
-    says_at_a_prompt: bool = True
-    """Whether it shows what a hook says about a prompt."""
-    interrupts: bool = False
-    """Whether it calls a hook for Esc."""
-    again: str = ""
-    """What it says where it wants Esc twice."""
+    after_esc: str
+    """What the agent shows after Esc."""
+    prefix: str = "/"
+    """The prefix of our commands."""
+    shows_prompt_messages: bool = True
+    """Whether it shows a hook's message about a prompt."""
+    has_interrupt_hook: bool = False
+    """Whether Esc calls a hook."""
+    wants_again: str = ""
+    """What it shows if it wants Esc a second time; empty if once is enough."""
 
 
 PEOPLE = {
     "claude": Person(
         words=["claude", "--permission-mode", "bypassPermissions", "--model", MODELS["claude"]],
         ready="bypass permissions on",
-        broken_off="Interrupted",
+        after_esc="Interrupted",
     ),
     "codex": Person(
         words=[
@@ -92,28 +92,28 @@ PEOPLE = {
             MODELS["codex"],
         ],
         ready="Ask Codex to do anything",
-        broken_off="Conversation interrupted",
-        sign="$",
-        interrupts=True,
+        after_esc="Conversation interrupted",
+        prefix="$",
+        has_interrupt_hook=True,
     ),
     "qwen": Person(
         words=["qwen", "--auth-type", "openai", "--yolo"],
         ready="YOLO mode",
-        broken_off="Request cancelled",
-        says_at_a_prompt=False,
+        after_esc="Request cancelled",
+        shows_prompt_messages=False,
     ),
     "copilot": Person(
         words=["copilot", "--allow-all-tools", "--no-auto-update", "--model", MODELS["copilot"]],
         ready="? help",
-        broken_off="Operation cancelled by user",
-        says_at_a_prompt=False,
-        again="again to interrupt",
+        after_esc="Operation cancelled by user",
+        shows_prompt_messages=False,
+        wants_again="again to interrupt",
     ),
 }
 
 
 def _known(bench: Bench) -> None:
-    """What an agent asks a person once, answered already."""
+    """Answer in advance what an agent asks only once."""
     if bench.agent == "claude":
         known = {
             "hasCompletedOnboarding": True,
@@ -132,20 +132,20 @@ def _known(bench: Bench) -> None:
         )
 
 
-def break_off(terminal: Terminal, person: Person) -> None:
-    """Esc, as often as it takes: some want it twice in a short time."""
+def press_esc(terminal: Terminal, person: Person) -> None:
+    """Press Esc as often as it takes: some agents want it twice in quick succession."""
     terminal.key("Escape")
-    for _ in range(10 if person.again else 0):
-        if wait_for(lambda: person.again in terminal.screen(), 1):
+    for _ in range(10 if person.wants_again else 0):
+        if wait_for(lambda: person.wants_again in terminal.screen(), 1):
             terminal.key("Escape")
-        if wait_for(lambda: person.broken_off in terminal.screen(), 3):
+        if wait_for(lambda: person.after_esc in terminal.screen(), 3):
             break
         terminal.key("Escape")
-    terminal.until(lambda: person.broken_off in terminal.screen())
+    terminal.until(lambda: person.after_esc in terminal.screen())
 
 
-def sat_down(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """A person starts the agent, with our hooks installed."""
+def open_terminal(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Start the agent on a terminal, with our hooks installed."""
     installed(bench, monkeypatch)
     _known(bench)
     person = PEOPLE[bench.agent]
@@ -153,7 +153,7 @@ def sat_down(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 
 def installed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Our hooks in the agent's settings, and our program where they look for it."""
+    """Install our hooks in the agent's settings, and put our program where they look for it."""
     here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for name, value in {"UNTILGREEN_STATE_DIR": str(bench.state), "PATH": here}.items():
         monkeypatch.setenv(name, value)

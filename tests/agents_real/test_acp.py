@@ -22,15 +22,15 @@ ENV = {
     "copilot": {"COPILOT_MODEL": "scripted-1"},
 }
 FORGETS = ("gemini",)
-"""Agents whose server can't find a session again; their laps begin new ones."""
+"""Agents whose server can't find a session again; each lap begins a new one."""
 HIDES_THE_RESET = ("codex", "qwen")
-"""Agents that say only that there is a limit; the run tries again after a minute."""
+"""Agents that report a limit without its reset; the run tries again after a minute."""
 BESIDE = {"codex": '"suggestion"', "qwen": "[SUGGESTION MODE"}
-"""These ask for a suggestion after each turn, with all their tools; that takes nothing from the script."""
+"""Text in these agents' requests for a suggestion after each turn; these use up no scripted turn."""
 
 
 def side(agent: str) -> dict[str, Any]:
-    """What the scripted model answers beside the work."""
+    """The scripted model's answers to requests that are not part of the work."""
     return {"side": {"containing": BESIDE.get(agent, ""), "text": '{"suggestion": null}'}}
 
 
@@ -39,7 +39,7 @@ DONE = {"text": "It is done.\n<promise>DONE</promise>"}
 
 @pytest.fixture
 def spoken(bench: Bench, agent: str, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    """The bench of an agent whose server of the protocol is installed."""
+    """The bench of an agent whose ACP server is installed."""
     if not speaks_acp(agent):
         pytest.skip(f"the ACP server of {agent} is not installed: make test-agents AGENTS={agent}")
     for name, value in ENV.get(agent, {}).items():
@@ -84,7 +84,7 @@ def test_a_wrong_key_ends_with_exit_code_4(spoken: Bench, agent: str) -> None:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("status", [429, 500])
-def test_what_passes_is_a_pause(spoken: Bench, agent: str, status: int) -> None:
+def test_a_temporary_failure_is_a_pause(spoken: Bench, agent: str, status: int) -> None:
     with spoken.model([{"error": status, "retry_after": 1}], **side(agent)):
         state, events = spoken.run(**spec(agent, limits={"waits": 1, "silence": "200s"}))
 
@@ -113,7 +113,7 @@ def test_a_rate_limit_that_names_its_reset_is_a_pause_until_then(spoken: Bench, 
 
 def test_a_command_that_is_no_gate_is_denied(spoken: Bench, agent: str) -> None:
     if agent == "codex":
-        pytest.skip("codex does not ask over ACP: it keeps to its own sandbox")
+        pytest.skip("codex does not ask over ACP: it relies on its own sandbox")
     runs = {"text": "I try.", "calls": [{"shell": "touch denied.txt"}]}
     with spoken.model([runs, {"text": "I could not."}, RIGHT, {"text": "Now it is right."}], **side(agent)):
         _, events = spoken.run(**spec(agent, limits={"iterations": 2}))

@@ -1,4 +1,4 @@
-"""An agent that stops at a cap of its own, whatever our hook says; its person continues from there."""
+"""An agent that stops at its own cap, whatever our hook says; a person continues from there."""
 
 from __future__ import annotations
 

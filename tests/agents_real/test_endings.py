@@ -1,4 +1,4 @@
-"""However a run ends, nothing of the agent lives on; the bench looks after every test."""
+"""However a run ends, no process of the agent survives; the bench checks this after every test."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from untilgreen.core.values.events import TurnEnded
 
 SLEEPS = {"text": "I wait.", "calls": [{"shell": "python3 -c 'import time; time.sleep(600)'"}]}
 TALKS = {"text": "Now it is right."}
-# Aider uses no tools. Of the others five leave a running command alive when they are ended themselves.
+# Aider uses no tools. Five of the others leave a running command alive when they are ended.
 WITH_TOOLS = ["claude", "codex", "opencode", "gemini", "qwen", "copilot", "goose"]
 pytestmark = pytest.mark.parametrize("agent", WITH_TOOLS, indirect=True)
 

@@ -1,4 +1,4 @@
-"""What goes wrong between a real agent and its model, and what becomes of the run."""
+"""Faults between a real agent and its model, and what becomes of the run."""
 
 import os
 import signal
@@ -24,17 +24,17 @@ LOGIN = {
     "aider": "OPENAI_API_KEY",
 }
 TRIES = {"qwen": (28, 4), "copilot": (6, 6), "goose": (4, 4), "aider": (16, 4)}
-"""How often the others ask a model that turns them away, or drops them, before they are at their end."""
+"""How many requests of each other agent must be refused, or dropped, until it gives up."""
 NAMES_NO_TIME = ("opencode", "gemini")
 """Agents that don't say how long the provider makes them wait."""
 every = pytest.mark.parametrize("agent", FAULTY, indirect=True)
 quick = pytest.mark.parametrize("agent", FAULTY[:2], indirect=True)
-"""Those that start in a moment."""
+"""Agents that start quickly."""
 others = pytest.mark.parametrize("agent", TRIES, indirect=True)
 
 
 @pytest.mark.parametrize("agent", LOGIN, indirect=True)
-def test_a_wrong_key_ends_at_once_with_the_command_that_mends_it(bench: Bench, agent: str) -> None:
+def test_a_wrong_key_ends_at_once_with_the_command_that_fixes_it(bench: Bench, agent: str) -> None:
     with bench.model([{"error": 401}]) as model:
         code, said = bench.cli(*bench.asked())
 
@@ -69,7 +69,7 @@ def test_a_rate_limit_is_a_pause_and_the_same_lap_goes_on(bench: Bench, agent: s
     ],
     ids=["turned away", "dropped"],
 )
-def test_the_same_lap_goes_on_after_what_passes(
+def test_the_same_lap_goes_on_after_a_temporary_failure(
     bench: Bench, agent: str, which: int, fault: dict[str, object], cause: str
 ) -> None:
     with bench.model([{**fault, "repeat": TRIES[agent][which]}, RIGHT, TALKS, TALKS]):
@@ -143,7 +143,7 @@ def test_an_agent_that_is_ended_from_outside_was_interrupted_and_the_run_goes_on
 
 @every
 def test_what_was_not_permitted_is_named_with_a_narrow_way_to_allow_it(bench: Bench, agent: str) -> None:
-    # Codex now and then tells nothing of a command that ends at once.
+    # Codex sometimes doesn't report a command that ends at once.
     pause = "sleep 2; " if agent == "codex" else ""
     reaches = {"calls": [{"shell": f"{pause}curl -sS http://untilgreen.invalid/ || touch /usr/untilgreen"}]}
     with bench.model([reaches, RIGHT, TALKS]):

@@ -1,4 +1,4 @@
-"""A person at the real Gemini CLI, which calls its stop hook for a turn that was broken off, too."""
+"""A person at the real Gemini CLI, which calls its stop hook even for a turn that was interrupted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Bench], Termin
 
 
 class Typing(Terminal):
-    """It takes Enter for a part of the text now and then; a person presses it again."""
+    """Presses Enter again, as Gemini sometimes takes it for part of the text."""
 
     def says(self, text: str) -> None:
         super().says(text)

@@ -1,4 +1,4 @@
-"""What doctor says of hooks is what the real agents do with them; and ours beside somebody else's."""
+"""What doctor says about hooks is what the real agents do with them; ours work beside others, too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TURNS = [{"text": "I looked around."}, {"text": f"All is well.\n\n{DONE}"}]
 
 @pytest.fixture
 def model(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
-    """Our hooks are installed, and a loop would take two turns."""
+    """A model with turns for two loops of two laps each, and our hooks installed."""
     with bench.model([*TURNS, *TURNS]) as model:
         monkeypatch.setenv("UNTILGREEN_STATE_DIR", str(bench.state))
         monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
@@ -34,21 +34,21 @@ def model(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedMod
 
 
 def looped(bench: Bench) -> bool:
-    """Whether the session had a loop that came to its end."""
+    """Whether the session had a loop that ended with a claim."""
     if not list(Store(bench.state).runs()):
         return False
     return [end.outcome for end in of(RunFinished, bench.journal())] == ["claimed"]
 
 
 def told(bench: Bench) -> list[str]:
-    """What doctor says of the agent's hooks."""
+    """What doctor says about the agent's hooks."""
     _, said = bench.cli("doctor", "--json")
     rows = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     return [f"{row['status']}: {row['detail']}" for row in rows if row.get("name") == f"hooks {bench.agent}"]
 
 
 def listed(bench: Bench) -> dict[str, Any]:
-    """Codex's own list of hooks, by their keys."""
+    """Codex's own list of hooks, by key."""
     asked = [
         {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "t", "version": "1"}}},
         {"method": "initialized"},

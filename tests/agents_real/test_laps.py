@@ -28,7 +28,7 @@ def test_a_wrong_lap_is_followed_by_a_right_one(bench: Bench, agent: str, sessio
         asked
         for asked in model.requests
         if "This is lap" in asked.last_user and asked.messages[-1][0] == "user"
-        if asked.tools or agent in NO_TOOLS  # a title is asked for beside the work
+        if asked.tools or agent in NO_TOOLS  # a request for a title has no tools
     ]
     lengths = [len(asked.messages) for asked in begins]
     if session == "fresh" or agent in NO_TOOLS:

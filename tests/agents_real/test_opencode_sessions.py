@@ -42,7 +42,7 @@ class Server:
         seconds: int = 600,
         twice: bool = False,
     ) -> None:
-        """`program` is a script that stands in for ours; `twice`, and the project has the plugin as well."""
+        """`program` is a script to run before ours; with `twice`, the project has the plugin as well."""
         here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         config = json.loads(os.environ["OPENCODE_CONFIG_CONTENT"])
         config["permission"] = {"edit": "allow", "bash": "allow"}
@@ -64,7 +64,7 @@ class Server:
         self.session = self.ask("POST", "/session", {})["id"]
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """One call of its API; a refusal is its status."""
+        """Call its API; the status if the call is refused."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"content-type": "application/json"}
         request = urllib.request.Request(self._url + path, data=data, headers=headers, method=method)
@@ -77,12 +77,12 @@ class Server:
         return json.loads(text) if text.strip() else None
 
     def command(self, name: str, arguments: str = "") -> Any:
-        """A person gives a command, and waits for the turn's end."""
+        """Send a command, as a person does, and wait for the end of the turn."""
         body = {"command": name, "arguments": arguments}
         return self.ask("POST", f"/session/{self.session}/command", body)
 
     def says(self, text: str, *, wait: bool = True) -> Any:
-        """A person writes something of their own."""
+        """Send a prompt, as a person does."""
         body = {"parts": [{"type": "text", "text": text}]}
         return self.ask("POST", f"/session/{self.session}/{'message' if wait else 'prompt_async'}", body)
 
@@ -98,7 +98,7 @@ Serve = Callable[..., Server]
 
 
 def no_download(folder: Path) -> None:
-    """What OpenCode looks for beside a plugin; without it, and without a network, it waits for a minute."""
+    """Put a stub there for the package that OpenCode would otherwise try to download, for up to a minute."""
     name, version = "@opencode-ai/plugin", PINS["opencode"].version
     package = folder / "node_modules" / name
     package.mkdir(parents=True)
@@ -115,7 +115,7 @@ def _plugin(bench: Bench, folder: Path, *flags: str) -> None:
 
 
 def _calling(script: str, bench: Bench) -> None:
-    """The plugin calls this instead of our program."""
+    """Make the plugin run this script before our program or, if it is GONE, a program that is missing."""
     program = bench.home / "program"
     if script != GONE:
         program.write_text(f'#!/bin/sh\n{script}\nexec untilgreen "$@"\n')

@@ -1,4 +1,4 @@
-"""Each real agent inside the sandbox: it works, its conversations last, and nothing else does."""
+"""Each real agent works inside the sandbox, and keeps its conversations and nothing else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SANDBOX = {
     "as_root": os.getuid() == 0,
 }
 WANTS_THE_INDEX = ("aider",)
-"""Agents that give new files to git, which they can't do in place."""
+"""Agents that add new files to git's index, which they can't do in place."""
 
 
 @pytest.mark.parametrize("session", ["fresh", "continue"])

@@ -40,9 +40,9 @@ NO_CAP = pytest.mark.parametrize("agent", ["claude", "codex", "gemini"], indirec
 
 
 def say(bench: Bench, prompt: str, *without: str, then: Sequence[str] = ()) -> None:
-    """One prompt to the agent without a terminal, and the end of what comes of it.
+    """Send one prompt to the agent without a terminal, and wait until it ends.
 
-    `without` these flags, and with these words behind them.
+    The command leaves out the flags in `without`; the words in `then` come before the prompt.
     """
     command = [word for word in COMMANDS[bench.agent] if word not in without] + list(then)
     done = subprocess.run(
@@ -58,7 +58,7 @@ def say(bench: Bench, prompt: str, *without: str, then: Sequence[str] = ()) -> N
 
 
 def talk(bench: Bench, turns: list[Any], prompt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One headless conversation; our hooks are in the agent's own settings."""
+    """Have one conversation without a terminal, with our hooks in the agent's own settings."""
     with bench.model(turns):
         here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         for name, value in {"UNTILGREEN_STATE_DIR": str(bench.state), "PATH": here}.items():
@@ -88,7 +88,7 @@ def test_a_session_is_kept_going_until_the_gate_is_green_and_the_promise_was_giv
 
 
 @NO_CAP
-@pytest.mark.timeout(330)  # each lap has two hooks, and some agents take their time between them
+@pytest.mark.timeout(330)  # each lap has two hooks, and some agents are slow between them
 def test_twenty_laps_work_in_spite_of_caps(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     (bench.project / "untilgreen.toml").write_text("detectors = []\n")
     turns = [{"text": f"Part {chr(97 + lap) * 3} is looked at."} for lap in range(19)]

@@ -1,4 +1,4 @@
-"""A person at the real Copilot, which shows no message of a hook: the title of the terminal says it."""
+"""A person at the real Copilot, which shows no messages of hooks: the terminal's title shows them."""
 
 from __future__ import annotations
 
