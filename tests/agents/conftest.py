@@ -1,4 +1,4 @@
-"""Agents run on one event loop."""
+"""Adapters are tested on one event loop."""
 
 import pytest
 

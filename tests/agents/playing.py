@@ -24,12 +24,12 @@ UNKNOWN = [
     '{"type":"step_finish","part":null}',
     "A banner, and half an object: {",
 ]
-"""What a newer version may send."""
+"""Lines that a newer version may send."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """One turn: what came of it, what was shown, and how the agent was started."""
+    """One turn: its reply, what was shown, and how the agent was started."""
 
     reply: Reply
     shown: list[tuple[str, str]]
@@ -44,7 +44,7 @@ def stream(name: str) -> str:
 
 
 def player(folder: Path) -> str:
-    """A program that this interpreter runs, whatever `python3` is."""
+    """Write a program that plays a stream with this interpreter, whatever `python3` is."""
     path = folder / "player"
     path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{PLAYER}" "$@"\n')
     path.chmod(0o755)
@@ -52,7 +52,7 @@ def player(folder: Path) -> str:
 
 
 async def play(agent: Agent, text: str, folder: Path, brief: Brief = BRIEF, **variables: str) -> Played:
-    """A turn of the agent, whose program must be `player(folder)`."""
+    """Take a turn with the agent, whose program must be `player(folder)`."""
     (folder / "stream").write_text(text)
     seen: list[Activity] = []
     context = TurnContext(

@@ -1,4 +1,4 @@
-"""Claude Code: how it is started, and what recorded turns of it come to."""
+"""Claude Code: how it is started, and what becomes of its recorded turns."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Codex: how it is started, and what recorded turns of it come to."""
+"""Codex: how it is started, and what becomes of its recorded turns."""
 
 import json
 import sys
@@ -57,7 +57,7 @@ async def test_nothing_depends_on_what_it_tells_of_commands(codex: Codex, tmp_pa
     assert untold.reply == replace(told.reply, denied=(), detail="")
 
 
-async def test_an_agent_that_began_to_count_anew_is_taken_at_its_word(codex: Codex, tmp_path: Path) -> None:
+async def test_an_agent_that_restarts_its_count_is_taken_at_its_word(codex: Codex, tmp_path: Path) -> None:
     going_on = replace(BRIEF, session=THREAD, counted=Usage(input_tokens=99_999, output_tokens=94))
 
     played = await play(codex, stream("codex-continued"), tmp_path, going_on)

@@ -1,4 +1,4 @@
-"""OpenCode, Gemini, Aider, Qwen, Copilot and Goose: how they are started, and what recorded turns come to."""
+"""OpenCode, Gemini, Aider, Qwen, Copilot and Goose: starting them, and what becomes of recorded turns."""
 
 import json
 import os
@@ -62,7 +62,7 @@ async def test_a_turn_gives_text_and_what_was_done(name: str, tmp_path: Path) ->
     assert any(kind == "edit" and "hello.txt" in text for kind, text in played.shown)
     assert played.stdin == "Make it green."
     assert (played.reply.session is None) == (name == "aider")
-    assert bool(played.reply.usage.tokens) == (name != "copilot")  # it has a file for that
+    assert bool(played.reply.usage.tokens) == (name != "copilot")  # Copilot writes it to a file
 
 
 @pytest.mark.parametrize("name", DENYING)
@@ -90,7 +90,7 @@ async def test_a_session_is_continued_by_its_name(name: str, tmp_path: Path) -> 
 
 
 def copilot_used(folder: Path, session: str, *records: tuple[int, int, int]) -> dict[str, str]:
-    """A session's file as Copilot CLI 1.0.102 writes it, shortened; and the variable that says where."""
+    """Write a session's file as Copilot CLI 1.0.102 does, but shorter; the variable that points to it."""
     names = ("inputTokens", "outputTokens", "cacheReadTokens")
     usages = [dict(zip(names, record, strict=True)) for record in records]
     lines = [{"type": "session.start", "data": {"text": "session.usage_record"}}]
@@ -102,7 +102,7 @@ def copilot_used(folder: Path, session: str, *records: tuple[int, int, int]) -> 
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 @pytest.mark.parametrize("trap", ["pipe", "huge"])
 def test_copilots_session_is_not_read_where_it_would_not_end(tmp_path: Path, trap: str) -> None:
     home = copilot_used(tmp_path, "s-1", (100, 10, 0))

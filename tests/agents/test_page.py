@@ -1,4 +1,4 @@
-"""docs/extend/agent.md is followed from its first file to its last command."""
+"""Everything on docs/extend/agent.md works, from its first file to its last command."""
 
 import os
 import re

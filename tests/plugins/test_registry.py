@@ -88,7 +88,7 @@ def write(path: Path, source: str) -> Path:
 def finding(
     plugins: Plugins, name: str, options: dict[str, Any] | None = None, *, base: Path | None = None
 ) -> str:
-    """What the registry says about a strategy that it can't make."""
+    """The registry's error about a strategy that it can't create."""
     with pytest.raises(UserError) as caught:
         plugins.create("strategy", name, options, base=base)
     return str(caught.value)
@@ -117,7 +117,7 @@ def test_every_built_in_rule_can_be_made_without_options(plugins: Plugins, kind:
 
 
 @pytest.mark.parametrize(("kind", "option"), [("gate", "run"), ("agent", "command")])
-def test_a_command_needs_to_be_told_which(plugins: Plugins, kind: Kind, option: str) -> None:
+def test_a_command_plugin_needs_its_command(plugins: Plugins, kind: Kind, option: str) -> None:
     with pytest.raises(ConfigError) as caught:
         plugins.create(kind, "command")
     created = plugins.create(kind, "command", {option: "./fix.sh"})
@@ -783,9 +783,9 @@ def test_a_plugin_without_a_docstring_has_an_empty_summary(plugins: Plugins) -> 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both packages, put by pip into a directory of their own."""
+    """Both packages, installed by pip into their own directory."""
     target = tmp_path_factory.mktemp("site-packages")
-    # flit_core comes from where make had it from, in the version that make used, unless it is here already.
+    # Unless flit_core is installed, pip gets it as make did, in the version that constraints.txt names.
     constraints = ["--build-constraint", str(ROOT / "constraints.txt")]
     build = ["--no-build-isolation", "--no-index"] if find_spec("flit_core") else constraints
     command = [sys.executable, "-m", "pip", "install", "-qq", "--no-deps", "--target", str(target), *build]
@@ -800,7 +800,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ask(installed: Path, program: str) -> Any:
-    """What a new interpreter prints that has the packages on its path."""
+    """The JSON that the program prints in a new interpreter with the packages on its path."""
     start = (
         "import json, sys\n"
         "from untilgreen.errors import UserError\n"

@@ -1,4 +1,4 @@
-"""An ACP agent, played by a scripted one in a real process."""
+"""The adapter for ACP agents, with a scripted agent in a real process."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ async def test_a_file_outside_the_workspace_may_not_be_edited(played: Played, tm
 
 
 def named(played: Played, name: str, monkeypatch: pytest.MonkeyPatch) -> Acp:
-    """The scripted agent under the name of a known one."""
+    """The adapter for the scripted agent, under the name of a known one."""
     words = shlex.join([sys.executable, "-m", "untilgreen.testing.acp_agent", str(played.script)])
     program = played.script.with_name(name)
     program.write_text(f"#!/bin/sh\nexec {words}\n")

@@ -1,4 +1,4 @@
-"""Errors by the words and numbers that agents use for them."""
+"""Failures are classified by the words and status codes that agents use."""
 
 import pytest
 

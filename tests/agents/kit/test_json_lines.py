@@ -1,4 +1,4 @@
-"""Objects of a stream are read value by value, and a strange one does no harm."""
+"""Objects of a stream are read value by value, and an unexpected one does no harm."""
 
 import pytest
 from hypothesis import given

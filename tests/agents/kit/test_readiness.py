@@ -16,7 +16,7 @@ from untilgreen.errors import AgentUnavailable
 from untilgreen.ports import Agent
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
-ROOT_ONLY = pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="is about root")
+ROOT_ONLY = pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="needs to run as root")
 
 
 def program(folder: Path, script: str) -> str:
@@ -27,7 +27,7 @@ def program(folder: Path, script: str) -> str:
 
 
 async def ready(agent: Agent, root: Path | None, *, yolo: bool = False, sandboxed: bool = False) -> str:
-    """Why it is not, empty if it is."""
+    """The reason why the agent can't be used; empty if it can."""
     assert isinstance(agent, ChecksItself)
     try:
         await agent.ready(Conditions(permissions="all" if yolo else "gates", root=root, sandboxed=sandboxed))
@@ -49,7 +49,7 @@ async def test_a_missing_program_is_named_with_the_command_that_installs_it_and_
 async def test_a_relative_command_is_looked_for_where_the_agent_will_work(tmp_path: Path) -> None:
     agent = CommandAgent("./agent --quick")
     assert "does not exist" in await ready(agent, tmp_path)
-    assert await ready(agent, None) == "", "a worktree is not made yet"
+    assert await ready(agent, None) == "", "the worktree does not exist yet"
     program(tmp_path, "exit 1")
 
     assert await ready(agent, tmp_path) == ""

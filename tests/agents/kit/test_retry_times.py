@@ -1,4 +1,4 @@
-"""When it is worth trying again, as providers say it."""
+"""When to try again, read from the messages of providers."""
 
 from datetime import UTC, datetime
 

@@ -30,7 +30,7 @@ def exists(path: Path) -> bool:
     return path.exists()
 
 
-async def test_a_program_runs_in_the_desk_with_its_variables(tmp_path: Path) -> None:
+async def test_a_program_runs_in_the_directory_of_the_turn_with_its_variables(tmp_path: Path) -> None:
     root = tmp_path / "root"
     script(root / "cli", "pwd; cat; echo $A $B", "exit 3")
     context = TurnContext(root=root, env={"A": "1", "B": "1"})
@@ -90,7 +90,7 @@ async def test_the_tree_is_noted_while_it_runs(tmp_path: Path) -> None:
     assert not exists(tmp_path / "run" / "tree")
 
 
-async def test_silence_is_the_desks(tmp_path: Path) -> None:
+async def test_the_turn_says_how_long_silence_may_last(tmp_path: Path) -> None:
     script(tmp_path / "cli", "sleep 600")
 
     with anyio.fail_after(60):
@@ -104,7 +104,7 @@ async def test_arguments_that_are_too_long_make_the_agent_unavailable(tmp_path: 
         await run_cli(["echo", "x" * 4_000_000], TurnContext(root=tmp_path))
 
 
-def test_a_bare_name_is_looked_up_in_the_path_of_the_desk(tmp_path: Path) -> None:
+def test_a_bare_name_is_looked_up_in_the_path_of_the_turn(tmp_path: Path) -> None:
     program = script(tmp_path / "bin" / "my-agent")
 
     assert find_program("my-agent", tmp_path, {"PATH": str(program.parent)}) == str(program)
@@ -147,4 +147,4 @@ async def test_a_program_that_can_not_be_started_leaves_no_files(tmp_path: Path)
     with pytest.raises(AgentUnavailable):
         await run_cli(["./missing"], context)
 
-    assert os.listdir(tmp_path) == []  # noqa: PTH208 - ASYNC240 wants no pathlib here
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 - ASYNC240 forbids pathlib here

@@ -1,4 +1,4 @@
-"""What of an agent's own directory can be seen and changed inside a sandbox."""
+"""Which parts of an agent's own directory can be read and written inside a sandbox."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Showing output at a pace that somebody can follow, without hiding that there was more."""
+"""Output is shown at a speed that people can follow, and the lines left out are counted."""
 
 import re
 
@@ -6,7 +6,7 @@ from untilgreen.agents.kit.throttle import BURST, LINES_PER_SECOND, LONGEST_SHOW
 from untilgreen.ports import Activity
 
 
-class Hands:
+class ManualClock:
     """A clock that is set by hand."""
 
     now = 0.0
@@ -33,7 +33,7 @@ def test_lines_are_reported_as_they_come() -> None:
 
 def test_a_flood_is_cut_and_every_line_is_accounted_for() -> None:
     seen: list[Activity] = []
-    clock = Hands()
+    clock = ManualClock()
     shown = Throttle(seen.append, clock=clock)
 
     for number in range(10_000):

@@ -1,4 +1,4 @@
-"""What is kept of a turn, however much an agent says in it."""
+"""What is kept of a turn, however much the agent says."""
 
 import tracemalloc
 from pathlib import Path
