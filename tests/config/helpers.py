@@ -1,4 +1,4 @@
-"""Reading a spec from text, in a directory that is a project of its own."""
+"""Loads specs from text, each in a directory that is its own project."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ TASK = "Make the tests pass"
 
 
 def loaded(folder: Path, text: str | None = None, **asked: Any) -> Loaded:
-    """The spec of a folder; its repository keeps the search from leaving it."""
+    """Load the spec of a folder, which is made a repository so that the search ends there."""
     (folder / ".git").mkdir(exist_ok=True)
     if text is not None:
         (folder / "untilgreen.toml").write_text(text, encoding="utf-8")
@@ -21,14 +21,14 @@ def loaded(folder: Path, text: str | None = None, **asked: Any) -> Loaded:
 
 
 def finding(folder: Path, text: str | None = None, **asked: Any) -> str:
-    """What the person at the terminal reads."""
+    """The error message for a spec that can't be loaded."""
     with pytest.raises(ConfigError) as caught:
         loaded(folder, text, **asked)
     return str(caught.value)
 
 
 def layers_of(*tables: dict[str, Any]) -> Layers:
-    """Tables laid over each other, the first below; their sources are called `layer 1` and so on."""
+    """Tables as layers, each over the one before; their sources are called `layer 1` and so on."""
     layers = Layers()
     for number, table in enumerate(tables, 1):
         layers.add(table, Source(f"layer {number}"))

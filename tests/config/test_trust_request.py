@@ -1,4 +1,4 @@
-"""What of a spec file has to be looked at, and when its content counts as changed."""
+"""Which parts of a spec file a person has to review, and when its content counts as changed."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""One event loop is enough: journals use anyio and threads, nothing of a backend."""
+"""One event loop is enough: journals use anyio and threads, and nothing specific to a backend."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lines of a journal: what is read is what was written, or an error says which line is not."""
+"""Lines of a journal: what is read is what was written, or an error names the line that is not."""
 
 import json
 from hashlib import blake2b
@@ -45,7 +45,7 @@ LIMITS = st.builds(
 
 
 def anything(kind: inspect.Type) -> st.SearchStrategy[Any]:  # noqa: C901 - one case per kind of field
-    """Values of a field, from what msgspec knows about its type."""
+    """Values for a field, from what msgspec knows about its type."""
     match kind:
         case inspect.StructType(cls=cls) if cls is Limits:
             return LIMITS
@@ -76,7 +76,7 @@ def anything(kind: inspect.Type) -> st.SearchStrategy[Any]:  # noqa: C901 - one 
         case inspect.NoneType():
             return st.none()
         case _:
-            raise AssertionError(f"an event has a field of a kind that this test does not know: {kind}")
+            raise AssertionError(f"an event has a field of a type that this test does not know: {kind}")
 
 
 EVENTS = st.sampled_from(get_args(Event)).flatmap(lambda cls: anything(inspect.type_info(cls)))
@@ -101,13 +101,13 @@ def flipped(data: bytes, byte: int, bit: int) -> bytes:
 
 
 def sealed(body: bytes, before: str) -> tuple[bytes, str]:
-    """A line by the rule of the format, written without the codec."""
+    """A line as the format defines it, written without the codec."""
     head = blake2b(before.encode() + body, digest_size=16).hexdigest()
     return body + b',"hash":"' + head.encode() + b'"}\n', head
 
 
 def assert_noticed_or_torn(data: bytes, whole: list[Event]) -> None:
-    """A damaged journal may say so, or give exactly the events before its torn tail."""
+    """Reading a damaged journal either fails or gives exactly the events before its torn end."""
     try:
         events, _ = decode(data)
     except JournalError:
@@ -187,7 +187,7 @@ def test_a_flipped_bit_is_noticed_in_a_journal_that_has_only_its_header() -> Non
 
 
 def test_a_flipped_bit_in_a_torn_journal_never_takes_or_adds_an_event() -> None:
-    """The last line is torn at every byte in turn; the newline before it is the dangerous one."""
+    """The last line is torn at every byte in turn; the dangerous byte is the newline before it."""
     whole = journal(SMALL[:2])
     last = whole.rindex(b"\n", 0, -1) + 1
     for cut in range(last, len(whole)):
@@ -295,7 +295,7 @@ def test_an_event_that_could_not_be_read_again_is_not_written(event: Event) -> N
 
 
 def test_the_chain_can_be_checked_by_hand() -> None:
-    """The format as the module's docstring tells it, with nothing of the codec."""
+    """The format is what the docstring of the codec's module says, checked without the codec."""
     head, numbers = "", []
     for line in journal(SMALL).splitlines():
         body, _, rest = line.rpartition(b',"hash":"')

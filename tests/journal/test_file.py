@@ -21,7 +21,7 @@ from untilgreen.ports import Journal
 from untilgreen.testing import tell
 from untilgreen.testing.journals import journal_laws
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="limits and modes are those of POSIX")
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs the limits and file modes of POSIX")
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def note(number: int) -> Steered:
     return Steered(at=float(number), id=f"n{number}", note="x" * 40)
 
 
-# Plain helpers: a test may block its own loop for a look at a file.
+# Blocking helpers: a test may block its own event loop to look at a file.
 def content(path: Path) -> bytes:
     return path.read_bytes()
 
@@ -103,7 +103,7 @@ async def test_only_its_owner_can_read_a_journal(path: Path) -> None:
     assert mode(path) == 0o600
 
 
-async def test_the_head_is_the_same_for_who_wrote_and_who_reads(path: Path) -> None:
+async def test_the_head_is_the_same_for_a_writer_and_a_reader(path: Path) -> None:
     writer, reader = await written(path), FileJournal(path)
 
     assert reader.head == writer.head != ""
@@ -169,7 +169,7 @@ async def test_a_second_writer_is_noticed_before_anything_is_written(path: Path)
 
 
 async def test_half_a_line_of_a_second_writer_is_noticed_and_left_alone(path: Path) -> None:
-    """Only what was torn before this process wrote anything may be cut away."""
+    """Only a line that was torn before this process first wrote may be cut away."""
     journal = await written(path, 1)
     add(path, b'{"seq":2,"ev')
     before = content(path)
@@ -180,7 +180,7 @@ async def test_half_a_line_of_a_second_writer_is_noticed_and_left_alone(path: Pa
     assert content(path) == before
 
 
-async def test_who_folded_old_events_can_not_write_behind_new_ones(path: Path) -> None:
+async def test_a_writer_that_read_only_old_events_can_not_write_after_new_ones(path: Path) -> None:
     await written(path, 1)
     slow = FileJournal(path)
     await slow.events()
@@ -253,7 +253,7 @@ async def test_appends_at_the_same_time_all_arrive(path: Path) -> None:
 
 
 async def test_a_cancelled_append_leaves_the_journal_usable(path: Path) -> None:
-    """Cancelled at every stage of an append: the event is there or not, and the next one follows it."""
+    """Whenever an append is cancelled, its event is there or not, and the next one follows."""
     journal = FileJournal(path)
     for delay in (0, 0.0001, 0.001, 0.01):
         with anyio.move_on_after(delay):
@@ -265,7 +265,7 @@ async def test_a_cancelled_append_leaves_the_journal_usable(path: Path) -> None:
     assert await FileJournal(path).events() == [*before, note(2)]
 
 
-# A child, because the limit counts for all files of a process. Python ignores the signal that comes with it.
+# A child process, because the limit applies to all files of one. Python ignores the signal for it.
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
@@ -298,7 +298,7 @@ anyio.run(main, Path(sys.argv[1]), int(sys.argv[2]))
 @posix
 @pytest.mark.parametrize("room", [0, 1, 50, 180])
 async def test_after_a_full_disk_nothing_is_lost_and_the_journal_goes_on(path: Path, room: int) -> None:
-    """With no room at all, with room for a part of an event, and for the first of two."""
+    """With no room at all, with room for part of an event, and with room for the first of two."""
     child = await anyio.run_process([sys.executable, "-c", FULL_DISK, str(path), str(room)], check=False)
 
     assert (child.returncode, child.stderr) == (0, b"")
@@ -404,7 +404,7 @@ async def test_a_pipe_in_place_of_the_journal_is_an_error_and_not_waited_for(pat
 
 
 async def test_the_journal_of_a_thousand_laps_is_read_quickly(path: Path) -> None:
-    """Seventy thousand events; the bound is far above what is needed, to catch only another order."""
+    """Seventy thousand events; the bound is generous, to catch only a worse complexity."""
     put(path, _long([event for _, event in tell("ab a* -*", Ralph())], 70_000))
     journal = FileJournal(path)
 
@@ -425,7 +425,7 @@ def _long(events: Sequence[Event], count: int) -> bytes:
 
 
 async def test_the_first_event_of_a_journal_opens_it(path: Path) -> None:
-    """Header and first event go to the disk in one write, so no journal has a header alone."""
+    """The header and the first event are written at once, so no journal has only a header."""
     journal = FileJournal(path)
     await journal.append(Attached(at=1.0, pid=os.getpid()))
 

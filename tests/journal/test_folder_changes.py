@@ -1,4 +1,4 @@
-"""Waiting for a change returns when there is one, and in time when there is none."""
+"""Waiting for a change ends as soon as there is one, and otherwise after the given time."""
 
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 LONG = 20.0
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the folder is looked at now and then")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the folder is polled")
 @pytest.mark.parametrize("change", ["append", "make", "move"])
 async def test_the_system_tells_of_a_change(tmp_path: Path, change: str) -> None:
     (tmp_path / "old").write_text("a")

@@ -1,4 +1,4 @@
-"""The laws for journals find what is wrong with one, and the crashing journal crashes as it should."""
+"""The laws for journals detect broken ones, and the crashing journal crashes as it should."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 
@@ -42,7 +42,7 @@ class Reversed(MemoryJournal):
 
 
 class Repeating(MemoryJournal):
-    """Tells a listener every event twice."""
+    """Gives a listener every event twice."""
 
     async def follow(self, after: int = 0) -> AsyncIterator[Event]:
         async for event in super().follow(after):
@@ -51,7 +51,7 @@ class Repeating(MemoryJournal):
 
 
 class HardOfHearing(MemoryJournal):
-    """Tells only what was there when the listener came."""
+    """Gives a listener only the events from before it began to listen."""
 
     async def follow(self, after: int = 0) -> AsyncIterator[Event]:
         for event in list(self._events)[after:]:

@@ -1,4 +1,4 @@
-"""A run that has just ended, as notifiers hear of it."""
+"""The last event and the state of a run that has just ended, as notifiers get them."""
 
 import pytest
 

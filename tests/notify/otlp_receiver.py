@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Receiver:
-    """What arrived, span by span."""
+    """Collects the spans that arrive."""
 
     def __init__(self) -> None:
         self.spans: list[Any] = []
@@ -27,7 +27,7 @@ class Receiver:
                 self.end_headers()
 
             def log_message(self, format: str, *args: object) -> None:
-                """Quietly."""
+                """Log nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}/v1/traces"
@@ -46,7 +46,7 @@ class Receiver:
 
     @property
     def orphans(self) -> list[str]:
-        """Spans whose parent never came."""
+        """Spans whose parent never arrived."""
         ids = {span.span_id for span in self.spans}
         return [span.name for span in self.spans if span.parent_span_id not in {*ids, b""}]
 
@@ -54,7 +54,7 @@ class Receiver:
         return [span for span in self.spans if span.name == name]
 
     def tree(self) -> str:
-        """The spans as a person reads them, in the order of their beginnings."""
+        """The spans as an indented tree, in the order in which they began."""
 
         def lines(parent: bytes, depth: int) -> Iterator[str]:
             below = [span for span in self.spans if span.parent_span_id == parent]

@@ -62,7 +62,7 @@ async def test_a_service_that_does_not_answer_is_an_error_without_the_address(
         await Apprise(url="json://user:hunter2@127.0.0.1:9/").notify(*ended)
 
 
-def test_an_address_that_is_none_is_refused_without_its_secrets() -> None:
+def test_an_invalid_address_is_refused_without_its_secrets() -> None:
     with pytest.raises(ConfigError, match="is not one that Apprise knows") as caught:
         Apprise(url="nope://hunter2")
 

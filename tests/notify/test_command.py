@@ -1,4 +1,4 @@
-"""command: a line of shell gets the news as JSON and in variables, none of which is ever run."""
+"""command: a shell command gets the message as JSON and in variables, and runs none of it."""
 
 import json
 import os

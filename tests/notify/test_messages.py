@@ -1,4 +1,4 @@
-"""What is worth telling: the end, being stuck, waiting for a person, pauses, and limits nearly used."""
+"""Events worth a message: the end, being stuck, waiting for a person, pauses, and limits nearly used."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from untilgreen.notify.messages import KINDS, USUAL, News, news
 
 
 def told(run: Run, kinds: tuple[str, ...] = USUAL) -> list[News]:
-    """All the news of a run, event by event."""
+    """All messages about a run, event by event."""
     state, found = None, []
     for event in run.events:
         state = apply(state, event)
@@ -150,7 +150,7 @@ def test_pauses_and_agents_that_can_not_be_used_are_told() -> None:
 
     limited, _ = told(run)
     assert (limited.news, limited.text) == ("paused", "make it green: rate-limited; resuming in 6m36s")
-    assert limited.command == "untilgreen follow r1", "the process that waits continues it"
+    assert limited.command == "untilgreen follow r1", "the waiting process continues the run itself"
     assert said(run)[-1] == ("waiting", "make it green: the agent can't be used (auth): log in")
 
 

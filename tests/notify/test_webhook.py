@@ -1,4 +1,4 @@
-"""webhook: the news as JSON to a real server, with secrets from variables and failures in words."""
+"""webhook: the message as JSON to a real server, with secrets from variables and failures in words."""
 
 import json
 import threading
@@ -18,7 +18,7 @@ Ended = tuple[Event, RunState]
 
 
 class Server(HTTPServer):
-    """Keeps what it gets; the first answers are those it was told to give."""
+    """Keeps what it gets; it gives the statuses in `answers` first, then 204."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -40,7 +40,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *arguments: object) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -114,6 +114,6 @@ async def test_a_variable_that_is_not_set_is_said(ended: Ended) -> None:
 
 
 @pytest.mark.parametrize("url", ["", "example.org/x", "file:///etc/passwd", "ftp://example.org"])
-def test_an_address_that_is_none_is_an_error_before_the_run(url: str) -> None:
+def test_an_invalid_address_is_an_error_before_the_run(url: str) -> None:
     with pytest.raises(ConfigError, match="not an http or https address"):
         Webhook(url=url)

@@ -1,4 +1,4 @@
-"""From values to a spec: every key with what it can be, and a sentence for everything else."""
+"""From values to a spec: the valid values of every key, and an error for everything else."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The sandbox as a spec says it."""
+"""The sandbox as it is written in a spec."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Types and names of values, in the words of the person who wrote them."""
+"""Errors about types and keys, in words that the author of the spec knows."""
 
 from datetime import UTC, datetime
 from typing import Any, Literal

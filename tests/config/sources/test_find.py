@@ -1,4 +1,4 @@
-"""Where the spec is looked for, and what is said when it can't be read."""
+"""Where the spec is searched for, and the errors when it can't be read."""
 
 import os
 import stat
@@ -190,7 +190,7 @@ def test_what_is_no_utf8_is_said_with_its_line(tmp_path: Path) -> None:
     assert finding(path) == "untilgreen.toml, line 2: this is not UTF-8. Save the file as UTF-8."
 
 
-@pytest.mark.skipif(not MEMORY.exists(), reason="needs a file that even root can't read, as Linux has one")
+@pytest.mark.skipif(not MEMORY.exists(), reason="needs a file that even root can't read, such as Linux has")
 def test_what_cannot_be_read_is_said_with_a_way_out(tmp_path: Path) -> None:
     path = tmp_path / "untilgreen.toml"
     path.symlink_to(MEMORY)
@@ -220,7 +220,7 @@ def test_our_table_in_pyproject_must_be_a_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_in_place_of_a_spec_is_not_waited_for(project: Path) -> None:
     os.mkfifo(project / "pyproject.toml")
     os.mkfifo(project / "untilgreen.toml")
@@ -241,7 +241,7 @@ def test_a_spec_of_any_size_is_refused_unread(project: Path) -> None:
 
 
 def test_a_key_of_more_parts_than_anybody_writes_is_said(tmp_path: Path) -> None:
-    """Thousands of them take the parser time squared."""
+    """The parser's time grows with the square of the number of parts."""
     (tmp_path / "untilgreen.toml").write_text("task = 'x'\n" + "a." * 150 + "b = 1\n")
 
     with pytest.raises(ConfigError, match="line 2: this is not TOML: a key has more than 100 parts"):

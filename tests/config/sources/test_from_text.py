@@ -1,4 +1,4 @@
-"""Values that come as text."""
+"""Values that are given as text."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Layers: what holds, and who said so."""
+"""Layers: which value wins, and where it came from."""
 
 from pathlib import Path
 from typing import Any
@@ -222,7 +222,7 @@ TABLES = st.fixed_dictionaries(
 def test_it_does_not_matter_which_layers_were_laid_together_first(
     one: dict[str, Any], two: dict[str, Any], three: dict[str, Any]
 ) -> None:
-    """Where a key is always a table, or always none: what was replaced by a number can't be merged again."""
+    """True of keys that are tables in every layer or in none; a number between two tables drops the first."""
     assert layers_of(one, layers_of(two, three).values).values == layers_of(one, two, three).values
 
 
@@ -239,7 +239,7 @@ def test_every_value_that_holds_has_its_source(one: dict[str, Any], two: dict[st
 
 
 def _at(table: Any, path: tuple[str, ...]) -> Any:
-    """The value in the layer it came from; a word may stand for a table with `use`."""
+    """The value at this path in the layer that set it; a word is short for a table with `use`."""
     for key in path:
         table = table if isinstance(table, str) and key == "use" else table[key]
     return table

@@ -1,4 +1,4 @@
-"""The published schema says of a spec what the program itself would say."""
+"""The published schema accepts and refuses the same specs as the program."""
 
 import tomllib
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def test_a_wrong_spec_is_not(text: str) -> None:
 
 
 def described(schema: Any) -> Iterator[tuple[str, bool]]:
-    """Every key that is named anywhere, and whether there are words about it."""
+    """Every key in the schema, and whether it has a description."""
     for name, shape in schema.get("properties", {}).items():
         if isinstance(shape, dict):
             yield name, bool(shape.get("description"))
