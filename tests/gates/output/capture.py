@@ -1,8 +1,8 @@
 """Captures what test runners print: `python -m tests.gates.output.capture FOLDER`, with the tools on PATH.
 
-One small project for each runner in `runners/`, with a test that fails, and the styles that people use; after
-the folder come names of runners or captures, or none for all. The outputs lie in `captured/`, and
-`test_captured.py` says what has to be seen in each, and in which styles each runner was captured.
+`runners/` has one small project for each runner, with a test that fails, and the styles that people use. To
+capture only some, name runners or captures after the folder. The outputs are in `captured/`;
+`test_captured.py` says what must be found in each, and in which styles each runner was captured.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from tests.gates.output.runners.styles import Projects
 
 HERE = Path(__file__).parent / "captured"
 HOME = "/home/kim/shop"
-"""Stands for the directory that they were captured in."""
+"""Replaces the directory that they were captured in."""
 MAVEN_REPO = "/usr/share/maven-repo"
-"""Where Debian's packages put what Maven needs; the variable of that name says where they were unpacked."""
+"""Where Debian's packages put what Maven needs; the variable `MAVEN_REPO` names another directory."""
 
 PROJECTS: Projects = {
     **python.PROJECTS,
@@ -42,7 +42,7 @@ PROJECTS: Projects = {
 
 
 def portable(text: str) -> str:
-    """Without the paths and the name of the machine that the tools lie on."""
+    """The text without this machine's paths and name."""
     text = text.replace(sys.prefix, "/home/kim/venv").replace(sys.base_prefix, "/usr")
     text = text.replace(os.environ.get("MAVEN_REPO") or MAVEN_REPO, MAVEN_REPO)
     text = re.sub(rf'(?<=value="){re.escape(str(Path.home()))}(?=")', "/home/kim", text)
@@ -51,7 +51,7 @@ def portable(text: str) -> str:
 
 
 def main(folder: Path, names: list[str]) -> None:
-    """Capture the outputs of all runners, or of these."""
+    """Capture the outputs of all runners, or only of these."""
     HERE.mkdir(exist_ok=True)
     for tool, (files, commands) in PROJECTS.items():
         wanted = {style: run for style, run in commands.items() if _wanted(f"{tool}-{style}", tool, names)}

@@ -1,10 +1,10 @@
-"""What runners print in the styles that people use, captured by `capture.py`: what is seen in each output.
+"""What runners print in the styles that people use, captured by `capture.py`, and what is read from it.
 
-Every project has one failing test, `totals`, and two that pass; a crash, a file that can't be compiled, a
-missed coverage threshold and a selection without tests come beside that.
+Every project has one failing test, `totals`, and two that pass. Other captures show a crash, a file that can't
+be compiled, a missed coverage threshold, or a selection without tests.
 """
 
-# ruff: noqa: E501, RUF001 - ids as they are made
+# ruff: noqa: E501, RUF001 - ids as the parsers make them
 import pytest
 
 from tests.gates.output.capture import HERE, PROJECTS
@@ -349,11 +349,10 @@ ROWS: dict[str, tuple[str | None, list[str], int, int]] = {
     "vitest-threads": ("vitest", ["cart.test.js > cart > totals"], 2, 3),
     "vitest-verbose": ("vitest", ["cart.test.js > cart > totals"], 2, 3),
 }
-"""The tool, its findings, and how many tests of how many passed; None where only the exit code tells.
+"""The tool, its findings, how many tests passed and how many there are; None if only the exit code tells.
 
-Captures called exit0 are of runs that a test ended with exit code 0. Where nothing is read in them, as all that
-was printed is a few dots, the tests that earlier laps counted are missed; so it is with gradle's, which says
-that all is well.
+In captures called exit0, a test ended the run with exit code 0. Some of these have only a few dots, from which
+nothing can be read, and gradle's claims success; there, the tests that earlier laps counted are found missing.
 """
 
 
@@ -423,7 +422,7 @@ phpunit   x         -         x         -         x         x         x         
 busted    -         x         x         -         x         x         x         -         x
 prove     x         x         x         x         -         x         x         -         x
 """
-"""What was captured: an `x` is a style that at least one capture of the runner has."""
+"""What was captured: an `x` means that at least one capture of the runner shows this style."""
 
 
 def test_the_grid_of_runners_and_styles_is_as_it_was_captured() -> None:

@@ -1,4 +1,4 @@
-"""What quiet styles print where every test passes is still counted: a pass must show its tests."""
+"""Passing tests are counted in quiet styles too: a pass must show its tests."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_a_quiet_style_shows_its_tests(text: str, tool: str, passed: int) -> Non
     "text", [".....\nbuilt\n", "wait...\n", ".", "....", f"{'.' * 25}\n...\n", f"{'.' * 25}\n"]
 )
 def test_dots_that_end_early_or_mean_something_else_show_none(text: str) -> None:
-    """Of other runners, which die in the middle of a row, or whose rows are longer than node's."""
+    """They may come from other runners, which died in the middle of a row or print longer rows than node."""
     assert recognize(text) is None
 
 

@@ -1,4 +1,4 @@
-"""Tools are known by structure; any text at all is read in bounded time."""
+"""Tools are recognized by the structure of their output; any text is read in bounded time."""
 
 import time
 
@@ -193,12 +193,12 @@ def test_any_mixture_of_what_tools_print_gives_findings_that_fit_a_journal(text:
         " " * 3_000 + "x\n",
     ],
 )
-def test_a_megabyte_of_anything_is_no_trap(piece: str) -> None:
+def test_a_megabyte_of_anything_is_read_in_bounded_time(piece: str) -> None:
     began = time.process_time()
 
     recognize(piece * (1_000_000 // len(piece)))
 
-    assert time.process_time() - began < 20  # about a second on a slow machine; a trap takes minutes
+    assert time.process_time() - began < 20  # a second on a slow machine; minutes if a pattern backtracks
 
 
 def test_no_more_findings_are_made_than_anybody_reads() -> None:

@@ -1,4 +1,4 @@
-"""Reports are believed only if they are of this run, in the workspace, plain and not too large."""
+"""Reports are believed only if they are new, in the workspace, plain files and not too large."""
 
 import os
 import time
@@ -161,7 +161,7 @@ def test_too_much_in_all_is_refused_too(tmp_path: Path) -> None:
         report(tmp_path, "*.xml").read(LONG_AGO)
 
 
-def test_the_files_of_a_pattern_are_one_account(tmp_path: Path) -> None:
+def test_files_that_match_a_pattern_are_added_up(tmp_path: Path) -> None:
     for name, content in {"a": PASSING, "b": FAILING, "c": EMPTY}.items():
         (tmp_path / f"TEST-{name}.xml").write_text(content)
     seen = report(tmp_path, "TEST-*.xml").read(LONG_AGO)
@@ -186,7 +186,7 @@ def test_links_that_go_in_circles_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_pattern_that_can_not_be_looked_for_is_refused(tmp_path: Path) -> None:
-    # Python 3.13 gives the pattern a meaning, and finds nothing.
+    # Python 3.13 accepts the pattern, and finds nothing.
     with pytest.raises(BadReport, match=r"not a valid pattern|not written"):
         report(tmp_path, "**x/*.xml").read(LONG_AGO)
 

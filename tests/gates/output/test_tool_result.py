@@ -1,4 +1,4 @@
-"""Ids that stay the same while the finding does."""
+"""Ids stay the same as long as the finding does."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def test_a_score_without_tests_is_nothing() -> None:
     assert ToolResult(tool="x", skipped=2, total=2).score == 0.0
 
 
-def test_one_finding_is_kept_for_each_id_and_none_without() -> None:
+def test_one_finding_is_kept_for_each_id_and_none_without_an_id() -> None:
     findings = [Finding(id="a", message="1"), Finding(id=""), Finding(id="a", message="2"), Finding(id="b")]
 
     assert [(finding.id, finding.message) for finding in distinct(findings)] == [("a", "1"), ("b", "")]

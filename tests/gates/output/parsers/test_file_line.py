@@ -1,4 +1,4 @@
-"""Findings about places in files, from tools that nobody here knows."""
+"""Findings about places in files, from tools that have no parser."""
 
 import pytest
 

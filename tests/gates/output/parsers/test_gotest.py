@@ -1,4 +1,4 @@
-"""go test, plain and as events."""
+"""go test, as plain text and as JSON events."""
 
 import json
 

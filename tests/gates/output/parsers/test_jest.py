@@ -84,7 +84,7 @@ def test_marks_are_counted_where_the_counts_were_cut_off() -> None:
 
 
 def test_green_tests_without_the_counts_at_the_end_did_not_finish() -> None:
-    """Whatever ended the process, with exit code 0 or not, the other files never ran."""
+    """Something ended the process, with exit code 0 or not, and the other files never ran."""
     seen = read("PASS a.test.js\n  ✓ opens (3 ms)\n  ✓ shuts\n\nPASS b.test.js\n  ✓ rings\n")
 
     assert [(each.id, each.message) for each in seen.findings] == [

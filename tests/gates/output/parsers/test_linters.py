@@ -95,7 +95,7 @@ def test_eslint_that_can_not_begin_says_why() -> None:
 
 def eslint_json(line: int, severity: int) -> str:
     message = {"ruleId": "no-undef", "severity": severity, "message": "'y' is not defined.", "line": line}
-    padding = "x" * 9_000  # longer than any line that is looked at
+    padding = "x" * 9_000  # longer than any line that is read
     return json.dumps([{"filePath": "/home/me/till.js", "messages": [message], "source": padding}])
 
 
@@ -125,7 +125,7 @@ def test_ruff_in_json_says_the_same_as_in_lines() -> None:
 @pytest.mark.parametrize(
     "text", ['[{"filePath": 3, "messages": []}]', '[{"noqa_row": "filename"', "[" * 100_000]
 )
-def test_json_of_another_shape_is_nobodys(text: str) -> None:
+def test_json_of_another_shape_is_not_recognized(text: str) -> None:
     assert recognize(text) is None
 
 

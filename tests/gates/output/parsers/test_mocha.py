@@ -1,4 +1,4 @@
-"""mocha's own output: counts, and titles below each other."""
+"""mocha's own output: counts, and titles indented below those of their suites."""
 
 import pytest
 
@@ -71,7 +71,7 @@ def test_tests_that_could_not_be_loaded_are_a_finding_about_their_file() -> None
     assert seen.score == 0.0
 
 
-def test_a_stack_that_does_not_go_through_mocha_is_not_its() -> None:
+def test_a_stack_that_does_not_go_through_mocha_is_not_mochas() -> None:
     assert recognize(CRASH.replace("mocha", "other")) is None
 
 

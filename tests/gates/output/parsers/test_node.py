@@ -1,4 +1,4 @@
-"""node's own test runner in its spec form."""
+"""node's own test runner, with its spec and dot reporters."""
 
 from untilgreen.gates.output.recognize import recognize
 from untilgreen.gates.output.tool_result import ToolResult

@@ -1,4 +1,4 @@
-"""The tools themselves, where they are installed: what is seen in what they print today."""
+"""The tools themselves, if they are installed: what is read from what they print today."""
 
 import shutil
 import sys
@@ -59,8 +59,8 @@ def needs(*programs: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} is not installed")
 
 
-def beside_python(tool: str) -> str:
-    """A tool of the environment that the tests run in."""
+def in_this_environment(tool: str) -> str:
+    """The command of a tool in the environment that the tests run in."""
     if shutil.which(tool, path=str(Path(sys.executable).parent)) is None:
         pytest.skip(f"{tool} is not installed")
     return f"'{sys.executable}' -m {tool}"
@@ -80,7 +80,7 @@ def ids(found: Verdict) -> list[str]:
 
 @pytest.mark.parametrize("style", ["full", "concise", "json"])
 async def test_ruff(context: CheckContext, style: str) -> None:
-    ruff = beside_python("ruff")
+    ruff = in_this_environment("ruff")
     command = f"{ruff} check --isolated --no-cache --output-format={style}"
 
     found = await verdict(context, command, src__a_dot_py="import os\n")
@@ -91,7 +91,7 @@ async def test_ruff(context: CheckContext, style: str) -> None:
 
 @pytest.mark.parametrize("options", ["", "--pretty", "--show-column-numbers --no-error-summary"])
 async def test_mypy(context: CheckContext, options: str) -> None:
-    mypy = beside_python("mypy")
+    mypy = in_this_environment("mypy")
     command = f"{mypy} --cache-dir=/dev/null --config-file= {options} a.py"
 
     found = await verdict(context, command, a_dot_py="def f() -> int:\n    return 'x'\n")

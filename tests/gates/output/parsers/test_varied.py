@@ -1,4 +1,4 @@
-"""One output of each tool in the dress of another version, reporter or system; each is a file of its own."""
+"""Outputs of tools in other versions, with other reporters or on other systems, one file each."""
 
 from pathlib import Path
 
@@ -162,7 +162,7 @@ ROWS: dict[str, tuple[str | None, list[str], int, int]] = {
     "vitest-tap": ("tap", ["a.test.js > cart > totals"], 1, 2),
     "vitest-unhandled": ("vitest", ["Unhandled Rejection: Error: lost"], 1, 2),
 }
-"""Which tool it is, what it finds, how many tests passed of how many."""
+"""The tool, its findings, how many tests passed and how many there are."""
 FROM_DOCUMENTATION = {
     "dotnet",
     "dotnet-build",
@@ -170,8 +170,8 @@ FROM_DOCUMENTATION = {
     "msvc",
     "swift-parameters",
 }
-"""Written as their documentation and the reports of their users show it: no package registry has
-these versions, so nobody ran them for this test. Others of the same tools are captured in `captured/`."""
+"""Written from documentation and from reports of users: no package registry has these versions, so
+they were not run. Other outputs of the same tools, except msvc, are in `captured/`."""
 
 
 def seen_in(text: str) -> ToolResult:
@@ -199,7 +199,7 @@ def test_colors_line_ends_and_a_progress_bar_change_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_an_output_that_ends_anywhere_is_still_read(name: str) -> None:
-    """A tool may be killed in the middle of a line; what it said until then must break nothing."""
+    """A tool may be killed in the middle of a line; reading what it printed until then must not fail."""
     text = (OUTPUTS / f"{name}.txt").read_text()
     for end in range(0, len(text), 37):
         recognize(text[:end])
@@ -255,7 +255,7 @@ def test_every_file_has_its_row() -> None:
     assert {path.stem for path in OUTPUTS.iterdir()} == set(ROWS)
 
 
-def test_what_was_not_captured_is_said_so() -> None:
+def test_tools_that_were_not_captured_are_listed() -> None:
     tools = {name.partition("-")[0] for name in FROM_DOCUMENTATION}
 
     assert set(ROWS) > FROM_DOCUMENTATION

@@ -1,4 +1,4 @@
-"""CTRF and SARIF: what they tell, and what they are refused for."""
+"""CTRF and SARIF: what is read from them, and why they are refused."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Reports that an agent wrote to be believed, or to do harm: an error each, with little memory and time."""
+"""Reports that an agent wrote to deceive or to do harm: each is an error, in little memory and time."""
 
 import os
 import tracemalloc
@@ -28,7 +28,7 @@ TAP = "TAP version 13\n1..2\nok 1 - a\nok 2 - b\n"
 
 
 async def verdict(context: CheckContext, name: str, content: bytes) -> Verdict:
-    """What a gate says whose command is green and leaves this report; measured while it does."""
+    """The verdict of a gate whose command succeeds and writes this report; its memory is limited."""
     made = context.root.parent / "made"
     made.write_bytes(content)
     tracemalloc.start()
@@ -125,7 +125,7 @@ async def test_xml_that_is_whole_and_very_deep_is_an_error(context: CheckContext
 async def test_a_report_older_than_the_gates_start_is_an_error(
     context: CheckContext, name: str, whole: str
 ) -> None:
-    """The command puts a report of yesterday in place instead of writing one."""
+    """The command copies an old report into place instead of writing one."""
     kept = context.root.parent / "kept"
     kept.write_text(whole)
     os.utime(kept, (1, 1))

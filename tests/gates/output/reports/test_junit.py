@@ -1,4 +1,4 @@
-"""JUnit XML: what it tells, and what it is refused for."""
+"""JUnit XML: what is read from it, and why it is refused."""
 
 import io
 import tracemalloc
@@ -135,9 +135,9 @@ def test_a_large_report_is_read_in_little_memory() -> None:
         tracemalloc.stop()
 
     assert seen.passed == 30_000
-    assert peak < 12_000_000  # as a tree it is several times that
+    assert peak < 12_000_000  # a parsed tree takes several times that
 
 
-def test_one_token_without_end_takes_no_time_squared() -> None:
+def test_one_endless_token_takes_no_quadratic_time() -> None:
     with pytest.raises(BadReport, match="well-formed"):
         parse(b"<testsuites name='" + b"x" * 49_000_000)

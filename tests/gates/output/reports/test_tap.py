@@ -1,4 +1,4 @@
-"""TAP in a file: what it tells, and what it is refused for."""
+"""TAP in a file: what is read from it, and why it is refused."""
 
 import io
 

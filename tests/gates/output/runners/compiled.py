@@ -1,4 +1,4 @@
-"""Runners of languages that are compiled, and their build tools."""
+"""Runners of compiled languages, and their build tools."""
 
 # ruff: noqa: E501 - whole files as text
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""dotnet's own runner with an adapter of forty lines, as no registry has one for the SDK that npm has.
+"""dotnet's own runner with a small adapter, since no registry has one for the SDK that npm has.
 
-The SDK 3.1 needs OpenSSL 1.1; the program that runs tests is made from the SDK's own libraries.
+SDK 3.1 needs OpenSSL 1.1; the program that runs the tests is built from the SDK's own libraries.
 """
 
 # ruff: noqa: E501 - whole files as text

@@ -1,4 +1,4 @@
-"""The runners of node, and deno and bun."""
+"""jest, vitest, mocha, node's own runner and tape."""
 
 # ruff: noqa: E501 - whole files as text
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Maven with its surefire, and Swift's own runner: tools that Debian has, and that unpack into a folder."""
+"""Maven with surefire, and Swift's own runner: Debian has both, and they can be unpacked into a folder."""
 
 # ruff: noqa: E501 - whole files as text
 from __future__ import annotations
@@ -8,7 +8,7 @@ from tests.gates.output.runners.styles import Projects
 
 POM = "<project>\n  <modelVersion>4.0.0</modelVersion>\n  <groupId>shop</groupId>\n  <artifactId>shop</artifactId>\n  <version>1</version>\n  <properties>\n    <maven.compiler.source>11</maven.compiler.source>\n    <maven.compiler.target>11</maven.compiler.target>\n    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>\n  </properties>\n  <dependencies>\n    <dependency><groupId>junit</groupId><artifactId>junit</artifactId><version>4.x</version><scope>test</scope></dependency>\n  </dependencies>\n</project>\n"
 UNVERSIONED = POM.replace("<version>4.x</version>", "")
-"""Of a dependency without a version."""
+"""A project with a dependency that has no version."""
 JUPITER_POM = POM.replace(
     "<groupId>junit</groupId><artifactId>junit</artifactId><version>4.x</version>",
     "<groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>debian</version>",
@@ -26,7 +26,7 @@ TESTING = 'import Testing\n@testable import Shop\n\n@Test func adds() { #expect(
 
 
 def _package(folder: str, tests: str) -> dict[str, str]:
-    """A package of Swift with these tests."""
+    """A Swift package with these tests."""
     return {
         f"{folder}Package.swift": PACKAGE,
         f"{folder}Sources/Shop/Cart.swift": SWIFT,
@@ -35,7 +35,7 @@ def _package(folder: str, tests: str) -> dict[str, str]:
 
 
 def _maven(folder: str, pom: str, tests: str) -> dict[str, str]:
-    """A project of Maven with these tests."""
+    """A Maven project with these tests."""
     return {
         f"{folder}pom.xml": pom,
         f"{folder}src/main/java/shop/Cart.java": JAVA_CART,

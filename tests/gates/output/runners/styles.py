@@ -1,4 +1,4 @@
-"""What a project to capture is, and the styles that every runner should be seen in."""
+"""What a project consists of, and the styles that every runner should be captured in."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ STYLES: dict[str, tuple[str, ...]] = {
     "coverage": ("coverage",),
     "none": ("none",),
 }
-"""The styles that people use, and what captures of them are called."""
+"""The styles that people use, and the names of captures that show them."""
 
 
 def grid(projects: Projects) -> str:
-    """A table: which runner was captured in which style."""
+    """A table of which runner was captured in which style."""
     rows = [f"{'':<10}" + "".join(f"{style:<10}" for style in STYLES)]
     for runner, (_, captured) in projects.items():
         cells = ("x" if any(name in captured for name in names) else "-" for names in STYLES.values())
