@@ -1,4 +1,4 @@
-"""What the tests of gates share: one event loop, and a workspace to look at."""
+"""What the tests of gates share: an event loop, and an empty workspace to check."""
 
 import sys
 from pathlib import Path
@@ -22,7 +22,7 @@ def context(tmp_path: Path) -> CheckContext:
 
 @pytest.fixture
 def real_pytest() -> str:
-    """Real pytest, without the plugins that happen to be installed here."""
+    """The command of real pytest, without the plugins that happen to be installed here."""
     return (
         f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTEST_ADDOPTS= '{sys.executable}' -m pytest -p no:cacheprovider"
     )

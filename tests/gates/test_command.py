@@ -1,4 +1,4 @@
-"""A line of shell as a gate: real commands, real pytest, real unittest."""
+"""A shell command as a gate: real commands, real pytest, real unittest."""
 
 import os
 import sys
@@ -36,7 +36,7 @@ def write(context: CheckContext, name: str, content: str) -> Path:
 
 
 def alive(pid: int) -> bool:
-    """Whether it runs; one that ended stays listed until somebody has asked for its exit code."""
+    """Whether the process is running; one that exited and was not waited for yet is not."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -118,7 +118,7 @@ def test_a_report_in_an_unknown_format_is_refused() -> None:
         CommandGate("true", report="report.docx")
 
 
-# Surroundings
+# Environment
 
 
 async def test_a_gate_runs_in_its_directory_with_its_variables(context: CheckContext) -> None:
@@ -142,7 +142,7 @@ async def test_errors_and_output_are_kept_in_the_order_of_writing(context: Check
     assert verdict.excerpt == context.output.read_text() == "one\ntwo\nthree\n"
 
 
-async def test_a_second_run_writes_its_output_anew(context: CheckContext) -> None:
+async def test_a_second_run_overwrites_the_output(context: CheckContext) -> None:
     await CommandGate("echo first, and much longer").check(context)
     await CommandGate("echo second").check(context)
 
@@ -191,7 +191,7 @@ async def test_a_cancelled_gate_leaves_no_process_behind(context: CheckContext) 
     )
     async with anyio.create_task_group() as group:
         group.start_soon(gate.check, context)
-        while not (context.root / "ready").exists():  # noqa: ASYNC110 - another process makes it
+        while not (context.root / "ready").exists():  # noqa: ASYNC110 - another process creates it
             await anyio.sleep(0.01)
         pids = [int((context.root / name).read_text()) for name in ("child", "stray")]
         assert all(map(alive, pids))
@@ -210,7 +210,7 @@ async def test_a_daemon_that_a_gate_leaves_behind_does_not_hold_it_up(context: C
 # Output
 
 
-async def test_times_and_places_make_no_other_failure_and_results_do(context: CheckContext) -> None:
+async def test_times_do_not_change_the_digest_of_a_failure_and_results_do(context: CheckContext) -> None:
     one = await CommandGate("echo 'lost 3 of 17 at 10:32:11'; false").check(context)
     other = await CommandGate("echo 'lost 3 of 17 at 11:00:09'; false").check(context)
     result = await CommandGate("echo 'lost 2 of 17 at 11:00:09'; false").check(context)
@@ -616,7 +616,7 @@ MOMENT = (1_700_000_000, 1_700_000_000)
 
 
 def set_price(context: CheckContext, price: int) -> None:
-    """An edit that Python's bytecode cache can't see: same size, same second."""
+    """Make an edit that Python's bytecode cache can't see: same size, same second."""
     os.utime(write(context, "shop.py", f"PRICE = {price}\n"), MOMENT)
 
 

@@ -1,4 +1,4 @@
-"""Which programs of other people can be used here."""
+"""Which third-party programs can be used on this machine."""
 
 import shutil
 import subprocess
@@ -7,7 +7,7 @@ from functools import cache
 
 @cache
 def works(program: str) -> bool:
-    """Whether it is installed and starts; one that only stands in for another may not."""
+    """Whether the program is installed and starts; a shim may exist without the program behind it."""
     asks = "version" if program == "go" else "--version"
     found = shutil.which(program)
     return (

@@ -1,4 +1,4 @@
-"""A real repository, a real workspace on it, and the gate as a run would have it."""
+"""A real repository with a real workspace, and the integrity gate as a run would set it up."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def make(spec: GateSpec) -> Gate:
 
 
 def write(place: Path, files: Mapping[str, str | None]) -> None:
-    """Files by path; None removes one."""
+    """Write files by path; None removes one."""
     for name, text in files.items():
         path = place / name
         if text is None:
@@ -75,7 +75,7 @@ class Project:
         return GitWorkspace(self.start or self.root, "run", self.private / "workspace")
 
     async def begin(self, files: Mapping[str, str | None]) -> Project:
-        """The untouched tree."""
+        """Create the repository, and take the snapshot of the untouched tree."""
         self.root.mkdir(parents=True)
         git(self.root, "init", "--quiet")
         write(self.root, files)
@@ -83,19 +83,21 @@ class Project:
         return self
 
     async def after(self, files: Mapping[str, str | None], *allowed: str) -> Verdict:
-        """What the gate says when an agent has made these changes; the real gates are green by then."""
+        """The gate's verdict after an agent has made these changes, with which the real gates are green."""
         write(self.root, files)
         workspace = self.workspace()
         context = self.context(await workspace.snapshot("1"), *allowed)
         for spec in self.gates:
             real = await make(spec).check(replace(context, output=None))
-            assert real.status == "pass", f"the agent fails to cheat, so nothing is proven: {real.excerpt}"
+            assert real.status == "pass", (
+                f"the real gates are red, so the test proves nothing: {real.excerpt}"
+            )
         verdict = await self.gate(workspace).check(context)
         assert not self.scratch.exists()
         return verdict
 
     def context(self, snapshot: str, *allowed: str) -> CheckContext:
-        """A look at one snapshot."""
+        """The context of a check of this snapshot."""
         return CheckContext(
             root=self.start or self.root,
             lap=1,
@@ -124,5 +126,5 @@ def ids(verdict: Verdict) -> list[str]:
 
 
 def said(verdict: Verdict, path: str) -> str:
-    """What the verdict says about one file."""
+    """The verdict's message about one changed file."""
     return next(finding.message for finding in verdict.findings if finding.id == f"changed: {path}")

@@ -67,7 +67,7 @@ async def test_a_new_test_may_use_a_helper_that_was_changed(project: Project) ->
 
 
 async def test_a_gate_may_need_the_new_tests(project: Project, real_pytest: str) -> None:
-    """As one that asks for coverage does."""
+    """A gate with a coverage threshold, for example, may be red without them."""
     project.gates = (gate(f"{real_pytest} -q tests && test $(ls tests | grep -c test_) = 2"),)
     await project.begin(START)
 
@@ -116,7 +116,7 @@ async def test_allowing_one_path_allows_no_other(project: Project) -> None:
 
     verdict = await project.after({"tests/test_calc.py": HALF, "conftest.py": EXIT}, "tests/test_calc.py")
 
-    assert verdict.status == "pass", "the tests that are left are green without the conftest"
+    assert verdict.status == "pass", "the remaining tests are green without the conftest"
 
     verdict = await project.after({"tests/test_calc.py": TESTS}, "tests/test_other.py")
 

@@ -1,4 +1,4 @@
-"""Where nothing can be laid over the workspace, and too much lies there to copy it."""
+"""Gates run in the workspace itself if it can't be overlaid and is too large to copy."""
 
 from pathlib import Path
 
@@ -25,11 +25,11 @@ async def begun(project: Project, calc: str) -> None:
     await project.begin({**START, "calc.py": calc, ".gitignore": "data/\n"})
     (project.root / "data").mkdir()
     with (project.root / "data" / "large").open("wb") as file:
-        file.truncate(LARGEST + 1)  # takes no place on the disk
+        file.truncate(LARGEST + 1)  # sparse, so it takes no space on the disk
 
 
 def files(project: Project) -> dict[str, bytes | str | None]:
-    """All but the large one, and what Python leaves."""
+    """The contents of all files, except the large one and Python's caches."""
     (project.root / "data" / "large").rename(project.private / "large")
     try:
         return {name: text for name, text in contents(project.root).items() if "__pycache__" not in name}

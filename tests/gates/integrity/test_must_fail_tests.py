@@ -1,4 +1,4 @@
-"""A test that must fail does so in each language, and passes where an assertion is disarmed."""
+"""A test that must fail does so in each language, and passes only if an assertion is disarmed."""
 
 import shutil
 import subprocess
@@ -70,7 +70,7 @@ def test_perl(tmp_path: Path, plan: str, misled: str) -> None:
     assert passes(["prove", "a.t"], tmp_path) is bool(misled)
 
 
-def test_a_test_of_perl_without_what_it_loads_gets_none() -> None:
+def test_a_perl_test_that_loads_no_test_module_gets_none() -> None:
     assert with_canary("a.t", 'print "1..1\\nok 1\\n";\n') == ""
 
 

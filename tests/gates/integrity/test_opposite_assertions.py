@@ -1,4 +1,4 @@
-"""Tests that say the opposite are red on code that does what they ask, and say which stayed green."""
+"""Reversed assertions fail on code that does what the tests ask; tests that stay green are named."""
 
 import subprocess
 import sys
@@ -47,7 +47,7 @@ def test_a_test_gets_one_more_that_must_fail_and_a_helper_does_not() -> None:
     assert with_opposites("test_a.py", "def test_a(:\n    assert 1\n") == ""
 
 
-def test_a_test_is_certainly_asked_where_nothing_stands_around_the_assertion() -> None:
+def test_a_test_surely_asserts_if_its_assertion_is_not_conditional() -> None:
     text = (
         "def test_a():\n    a = 1\n    assert a\n"
         "def test_b():\n    if a:\n        assert a\n"
@@ -62,7 +62,7 @@ def test_a_test_is_certainly_asked_where_nothing_stands_around_the_assertion() -
 @pytest.mark.parametrize(
     ("loop", "perhaps"), [("range(3)", False), ("CASES", False), ("found()", True), ("a.items()", True)]
 )
-def test_a_loop_over_what_the_code_returns_may_come_to_no_assertion(loop: str, perhaps: bool) -> None:
+def test_a_loop_over_what_the_code_returns_may_reach_no_assertion(loop: str, perhaps: bool) -> None:
     text = f"def test_a():\n    for each in {loop}:\n        assert each\n"
 
     assert asked_in(text) == Asked(frozenset(), frozenset({"test_a"} if perhaps else ()))

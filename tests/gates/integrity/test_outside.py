@@ -1,4 +1,4 @@
-"""Settings of the user's own that change what a gate runs are compared, too: no room can put them back."""
+"""The user's own settings, which change what a gate runs, are compared too: no room can put them back."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The pieces that the integrity gate is made of, one by one."""
+"""The parts of the integrity gate, one by one."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from untilgreen.gates.integrity.protected.mixed_files import swap
 from untilgreen.gates.integrity.protected.protection import Protection, Role, matches
 from untilgreen.gates.integrity.protected.rust_inline_tests import swap_inline
 
-# commands
+# files that commands run
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_command_is_read_from_where_it_runs() -> None:
     assert files_run_by("./test.sh", "web") == {"web/test.sh"}
 
 
-# protect
+# protected files
 
 
 NAMED_AS_TESTS = (
@@ -118,7 +118,7 @@ def test_what_is_let_through_has_no_role() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "pattern", "fit"),
+    ("path", "pattern", "matched"),
     [
         ("a/tests/b.py", "tests/", True),
         ("tests.py", "tests/", False),
@@ -129,11 +129,11 @@ def test_what_is_let_through_has_no_role() -> None:
         ("a/b", "./a/b", True),
     ],
 )
-def test_patterns(path: str, pattern: str, fit: bool) -> None:
-    assert matches(path, pattern) is fit
+def test_patterns(path: str, pattern: str, matched: bool) -> None:
+    assert matches(path, pattern) is matched
 
 
-# sections
+# parts of files
 
 
 def test_only_the_tools_part_of_a_file_is_put_back() -> None:
@@ -183,7 +183,7 @@ def test_a_file_that_can_not_be_divided_is_put_back_as_a_whole(broken: bytes) ->
     assert (swapped.keys, swapped.content) == (("the whole file",), None)
 
 
-# loaded
+# files that configuration loads
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_what_configuration_has_loaded_is_known(path: str, text: str, files: set
     assert files_loaded_by(path, text, known) == files
 
 
-# inline
+# test modules inside Rust code
 
 RUST = "fn one() -> char { '{' }\n\n#[cfg(test)]\nmod tests {\n    // }\n    const A: &str = r#\"}\"#;\n}\n"
 
@@ -241,7 +241,7 @@ def test_a_file_without_whole_test_modules_has_nothing_to_put_back(text: str) ->
     assert swap_inline(None, RUST.encode()) is None
 
 
-# words
+# explanations
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_a_file_of_nothing_but_beginnings_is_explained_in_time(piece: str) -> No
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 def test_a_hidden_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "conftest.py").symlink_to("pipe")
@@ -296,7 +296,7 @@ def test_a_hidden_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     assert comparison._on_disk(tmp_path, "conftest.py") == ""
 
 
-# what is derived
+# files that other files lead to
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Copies: what is in them, what becomes of them, and gates that don't work in one."""
+"""Copies: what they contain, how they are cleaned up, and gates that don't work in one."""
 
 import os
 import py_compile
@@ -140,7 +140,7 @@ async def test_ignored_files_are_shown_or_copied(project: Project, at_home: bool
 async def test_bytecode_that_the_agent_left_does_not_stand_in_for_an_original(
     project: Project, place: str
 ) -> None:
-    """Python takes such a file without a look at the source beside it."""
+    """Python loads such a file without checking the source next to it."""
     await project.begin({**START, ".gitignore": "__pycache__/\n*.pyc\n"})
     source = project.root / "test_calc.py"
     source.write_text(SKIPPED)
@@ -318,7 +318,7 @@ async def test_gates_that_cost_people_or_money_are_not_repeated(project: Project
     assert (await checks.check(context)).status == "pass"
 
 
-async def test_an_original_goes_back_to_where_something_else_lies_now(project: Project) -> None:
+async def test_an_original_is_put_back_where_something_else_is_now(project: Project) -> None:
     project.gates = (gate(f"{sys.executable} -m unittest discover -q -s tests -t ."),)
     await project.begin({"calc.py": BROKEN, "tests/test_calc.py": UNITTESTS, "tests/__init__.py": ""})
     shutil.rmtree(project.root / "tests")
@@ -351,7 +351,7 @@ async def test_paths_of_the_copy_are_not_shown(project: Project) -> None:
 async def test_a_link_in_place_of_a_file_that_is_put_back_in_part_leads_nowhere(
     project: Project, tmp_path: Path, name: str, text: str, leads: str
 ) -> None:
-    """We write outside any sandbox: what the agent points a link at stays as it is."""
+    """We put files back outside any sandbox, so a link of the agent's must not be followed."""
     theirs = tmp_path / "profile"
     theirs.write_text("of the user\n")
     project.gates = (gate("true"),)
@@ -368,7 +368,7 @@ async def test_a_link_in_place_of_a_file_that_is_put_back_in_part_leads_nowhere(
 async def test_a_link_that_became_a_directory_while_gates_ran_leads_nowhere_either(
     project: Project, tmp_path: Path, at_home: bool
 ) -> None:
-    """The gates run the agent's code, and a copy is made of the tree from before."""
+    """The copy has the link from the snapshot, and the workspace now has ignored files to copy below it."""
     project.at_home = at_home
     theirs = tmp_path / "home"
     theirs.mkdir()

@@ -23,7 +23,7 @@ NEEDS_A_CACHE = "cache=test -f __pycache__/mark"
 
 
 def needs_a_cache(cli: Cli) -> None:
-    """No clean room has caches, so that this gate works in none."""
+    """Create the file that this gate needs; it is a cache, so clean rooms don't have it."""
     (cli.place / ".gitignore").write_text("__pycache__/\n")
     (cli.place / "__pycache__").mkdir(exist_ok=True)
     (cli.place / "__pycache__" / "mark").touch()
@@ -49,7 +49,7 @@ def cli(tmp_path: Path) -> Iterator[Cli]:
 
 
 def verdicts(cli: Cli, run: str, *, early: bool = False) -> list[dict[str, Any]]:
-    """What the integrity gate said, lap by lap, or before the first one."""
+    """The verdicts of the integrity gate in each lap, or the early ones from before the first lap."""
     events = [event for event in cli.journal(run) if event["type"] == "GateChecked"]
     ours = [event for event in events if event["gate"] == "integrity"]
     return [event["verdict"] for event in ours if (event["lap"] == 0) is early]
@@ -84,7 +84,7 @@ def test_the_agent_hears_what_it_may_not_do(cli: Cli) -> None:
     assert "Put it back as it was" in brief
 
 
-def test_a_run_that_mends_the_code_and_adds_tests_converges(cli: Cli) -> None:
+def test_a_run_that_fixes_the_code_and_adds_tests_converges(cli: Cli) -> None:
     code, outcome, said = run(cli, FIX + ADD)
 
     assert (code, outcome) == (0, "converged")
@@ -99,7 +99,7 @@ def test_without_a_baseline_the_first_turn_is_compared_with_what_it_began_with(c
 
 
 def test_refs_that_an_agent_moves_are_no_originals(cli: Cli) -> None:
-    """Which tree the run began with stands in its journal."""
+    """The tree that the run began with is recorded in its journal."""
     move = "git add -A; git for-each-ref --format='%(refname)' refs/untilgreen/ | while read ref; do "
     move += f"git update-ref $ref $(git write-tree) && touch {cli.tmp}/moved; done"
     _, outcome, said = run(cli, f"{SKIP}import os\nos.system({move!r})\n", "--set", "baseline=false")
@@ -130,7 +130,7 @@ def test_the_spec_can_allow_a_path(cli: Cli) -> None:
 
 
 def test_a_person_can_allow_a_path(cli: Cli) -> None:
-    """Between the first lap, in which the test is skipped, and the second, in which nothing happens."""
+    """The first lap skips the test; the path is allowed during the second, which changes nothing."""
     flag = cli.tmp / "go"
     waiting = f"""\
 import pathlib, time
@@ -156,7 +156,7 @@ else:
     assert (done.code, done.result["outcome"]) == (0, "converged")
 
 
-def test_a_red_gate_that_never_says_the_same_twice_needs_nothing(cli: Cli) -> None:
+def test_a_red_gate_whose_output_always_differs_raises_no_question(cli: Cli) -> None:
     run(cli, FIX, "--gate", "never=date +%N | tr 0-9 a-j; exit 1")
 
     assert [verdict["status"] for verdict in verdicts(cli, cli.ids[-1], early=True)] == ["skip"]
@@ -196,7 +196,7 @@ def test_without_a_baseline_a_gate_that_works_in_no_clean_room_is_asked_about_in
     assert run(cli, FIX, "--gate", NEEDS_A_CACHE, *kept)[:2] == (0, "converged")
 
 
-def test_gates_that_work_in_a_clean_room_are_no_news_before_the_first_lap(cli: Cli) -> None:
+def test_gates_that_work_in_a_clean_room_raise_no_question_before_the_first_lap(cli: Cli) -> None:
     run(cli, FIX)
 
     early = verdicts(cli, cli.ids[-1], early=True)

@@ -1,4 +1,4 @@
-"""What no snapshot holds: gates that run in a room leave the user's own as it was."""
+"""Files that no snapshot contains: gates that run in a room don't change them in the workspace."""
 
 import hashlib
 import os
@@ -27,7 +27,7 @@ def project(request: pytest.FixtureRequest, tmp_path: Path, real_unittest: str) 
 
 
 def everything(place: Path) -> dict[str, str]:
-    """Every file below a place, with what is in it, where it leads and what it may do."""
+    """Every path below a place, with its mode, and the hash of its content or the target of its link."""
     found = {}
     for path in sorted(place.rglob("*")):
         mode = f"{path.lstat().st_mode:o}"
@@ -41,7 +41,7 @@ def everything(place: Path) -> dict[str, str]:
 
 
 async def test_a_gate_that_empties_an_ignored_directory_empties_its_own(project: Project) -> None:
-    """As `npm ci` does, which begins by removing node_modules."""
+    """`npm ci` is such a gate: it begins by removing node_modules."""
     await project.begin({**START, "calc.py": RIGHT, IGNORE: "node_modules/\nbuild/\n.local\n"})
     write(project.root, {"node_modules/a/index.js": "1\n", "build/cache.txt": "a\n", ".local": "A=1\n"})
     before = everything(project.root)
@@ -106,7 +106,7 @@ async def test_npm_ci_in_a_gate_leaves_node_modules_alone(project: Project) -> N
 
 
 async def test_an_editable_install_in_a_gate_leaves_the_environment_alone(project: Project) -> None:
-    """The venv of the user must not lead to a directory that is gone after the gates."""
+    """The user's venv must not point to a directory that is gone after the gates."""
     await project.begin({**START, "calc.py": RIGHT, IGNORE: ".venv/\n"})
     packages = ".venv/lib/site-packages"
     write(project.root, {f"{packages}/own.pth": f"{project.root}\n", f"{packages}/other.py": "x = 1\n"})
@@ -144,7 +144,7 @@ async def test_an_environment_outside_the_tree_is_left_alone_under_an_overlay(
 
 
 async def test_a_build_directory_that_knows_absolute_paths_builds_the_room(tmp_path: Path) -> None:
-    """As the cache of CMake does: what is configured once continues to read the workspace."""
+    """CMake's cache does, for example: a configured build keeps reading the workspace."""
     root = tmp_path / "project"
     project = Project(root, tmp_path / "private", (gate("sh build/run.sh"),))
     await project.begin({**START, IGNORE: "build/\n"})
@@ -157,7 +157,7 @@ async def test_a_build_directory_that_knows_absolute_paths_builds_the_room(tmp_p
 
 
 async def test_a_gate_that_looks_elsewhere_proves_nothing(tmp_path: Path) -> None:
-    """Where the room has another path, garbage in it has to turn the gates red."""
+    """If the room has another path, garbage in it must turn a gate red; this one never reads it."""
     root = tmp_path / "project"
     project = Project(root, tmp_path / "private", (gate("sh build/run.sh"),), at_home=False)
     await project.begin({**START, IGNORE: "build/\n"})
@@ -170,7 +170,7 @@ async def test_a_gate_that_looks_elsewhere_proves_nothing(tmp_path: Path) -> Non
 
 
 async def test_originals_that_heal_themselves_are_found(project: Project) -> None:
-    """A build script that writes the tests again would make the originals vanish from the room."""
+    """A build script that rewrites the tests would replace the originals in the room."""
     await project.begin({**START, "make.py": "pass\n"})
     project.gates = (gate(f"{sys.executable} make.py && {sys.executable} -m unittest -q"),)
     project.allow = ("make.py",)
@@ -189,7 +189,7 @@ async def test_originals_that_heal_themselves_are_found(project: Project) -> Non
     "other", ["", "    def test_other(self):\n        self.assertNotEqual(len(MARK), 4)\n"]
 )
 async def test_a_test_that_fails_now_and_then_accuses_nobody(project: Project, other: str) -> None:
-    """The file with the flaky test was never touched; another one got a test more."""
+    """The agent never touched the file with the flaky test; it changed another one."""
     flaky = (
         "import pathlib, unittest\n\n\nclass Flaky(unittest.TestCase):\n    def test_it(self):\n"
         f"        mark = pathlib.Path({str(project.private / 'mark')!r})\n"

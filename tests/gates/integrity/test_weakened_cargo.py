@@ -1,4 +1,4 @@
-"""The same tricks with cargo, whose tests are beside the code or in it."""
+"""The same tricks with cargo, whose tests are next to the code or inside it."""
 
 from pathlib import Path
 

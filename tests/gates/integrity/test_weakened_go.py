@@ -87,7 +87,7 @@ async def test_a_new_main_of_the_tests_does_not_silence_the_originals(project: P
     assert "main_test.go" in verdict.findings[0].message
 
 
-async def test_mended_code_and_added_tests_converge(project: Project) -> None:
+async def test_fixed_code_and_added_tests_converge(project: Project) -> None:
     await project.begin(START)
 
     verdict = await project.after(

@@ -170,7 +170,7 @@ async def test_a_report_of_its_own_is_not_believed(project: Project) -> None:
 
 
 async def test_a_new_test_that_writes_and_exits_does_not_hide_the_originals(project: Project) -> None:
-    """Each file has a process of its own, so a silent one hides no other."""
+    """Each file runs in its own process, so one that exits silently hides no other."""
     await project.begin(START)
     project.gates = (gate("node --test test/ || test -e test/ok.test.js", believe="exit-code"),)
 

@@ -1,4 +1,4 @@
-"""An agent that makes pytest green without doing the work: every trick is seen, and named."""
+"""An agent that makes pytest green without doing the work: every trick is detected and named."""
 
 from pathlib import Path
 
@@ -268,7 +268,7 @@ async def test_a_gates_script_that_is_replaced_is_found(project: Project, real_p
 async def test_a_gate_that_waits_for_the_claim_counts_when_there_is_one(
     project: Project, real_pytest: str, claim: bool
 ) -> None:
-    """Red with the originals and red in the control is not a pass, whichever gate it is."""
+    """Here it is red with the originals and red in the control, which is not a pass for any gate."""
     project.claim, project.at_home = claim, False
     project.gates = (gate(f"{real_pytest} -q tests && test -d .git", when="claimed"),)
     await project.begin(START)

@@ -1,4 +1,4 @@
-"""Tests with wrong values pass where a result is computed, and say so where it equals them all the same."""
+"""Tests with wrong values pass if results are computed, and report results that equal them anyway."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ RUSTC = pytest.mark.skipif(shutil.which("rustc") is None, reason="needs rustc")
 
 
 def said(command: list[str], place: Path) -> tuple[bool, bool]:
-    """Whether the tests are green, and whether they say that a wrong value is equal."""
+    """Whether the tests are green, and whether they report that a wrong value was equal."""
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     return done.returncode == 0, EQUAL in done.stdout + done.stderr
 
@@ -56,14 +56,14 @@ def test_a_wrong_value_is_never_the_right_one(value: object, far: int) -> None:
     assert wrong_value(value, far) != value
 
 
-def test_tabs_and_several_bytes_and_old_line_ends_move_nothing() -> None:
+def test_tabs_multi_byte_characters_and_crlf_do_not_shift_values() -> None:
     first = "def test_a():\r\n\tassert 'ä' + str(3) == 'ä3'\r\n\ttest_b()\r\n"
     text = f"{first}\r\ndef test_b():\r\n\tassert 3.5 == 7 / 2\r\n"
     turned = with_wrong_values("test_a.py", text)
 
     names: dict[str, object] = {}
     exec(turned, names)
-    names["test_a"]()  # type: ignore[operator]  # defined there
+    names["test_a"]()  # type: ignore[operator]  # `exec` defines it
     assert turned.count("raise SystemError") == 2
 
 
@@ -78,7 +78,7 @@ def test_tabs_and_several_bytes_and_old_line_ends_move_nothing() -> None:
         "",
     ],
 )
-def test_what_compares_with_no_plain_value_stays_out(text: str) -> None:
+def test_comparisons_with_no_plain_value_are_left_out(text: str) -> None:
     assert with_wrong_values("test_a.py", text) == ""
 
 

@@ -1,4 +1,4 @@
-"""Levels: each kind of check, what stands on what, and tables that make no sense."""
+"""Levels: each kind of check, which level requires which, and malformed tables."""
 
 from __future__ import annotations
 
@@ -135,14 +135,14 @@ async def test_contracts(project: Path, contract: dict[str, Any], expected: list
     assert ids(await check(project, min_level="L0", L0=contract)) == expected
 
 
-async def test_a_file_that_git_ignores_is_nobodys(project: Path) -> None:
+async def test_a_file_that_git_ignores_is_not_checked(project: Path) -> None:
     (project / ".gitignore").write_text("*.log\n")
     (project / "x.log").write_text("")
 
     assert (await check(project, min_level="L0", L0={"forbidden": ["*.log"]})).status == "pass"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no file names of any bytes")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has file names of arbitrary bytes")
 @pytest.mark.parametrize(
     "name",
     [
@@ -166,7 +166,7 @@ async def test_no_name_hides_a_file(project: Path, name: bytes) -> None:
 
 
 async def test_a_file_among_very_many_is_seen(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The listing has more than what is handed back of a command's output, and a secret in it."""
+    """The listing is longer than what is kept of a command's output, and has a secret in it."""
     monkeypatch.setenv("SERVICE_TOKEN", "middle-of-all")
     crowd = project.joinpath(*["m" * 250] * 9)
     crowd.mkdir(parents=True)
@@ -180,7 +180,7 @@ async def test_a_file_among_very_many_is_seen(project: Path, monkeypatch: pytest
 
 
 def trapped(place: Path, trap: str) -> None:
-    """Something in place of a file that can't be read to its end."""
+    """Put something that can't be read to its end in place of a file."""
     if trap == "pipe":
         os.mkfifo(place)
     elif trap == "device":
@@ -193,7 +193,7 @@ def trapped(place: Path, trap: str) -> None:
 
 
 TRAPS = pytest.mark.parametrize("trap", ["pipe", "device", "nothing", "huge"])
-PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 
 
 @PIPES
@@ -212,7 +212,7 @@ async def test_data_without_end_is_not_waited_for(project: Path, trap: str) -> N
 @PIPES
 @TRAPS
 async def test_a_file_to_compare_with_that_never_ends_is_not_waited_for(project: Path, trap: str) -> None:
-    """One that was not there when the run began, so that the agent made it."""
+    """It was not there when the run began, so the agent created it."""
     trapped(project / "wanted.txt", trap)
     call = {"name": "it", "run": "true", "equals_file": "wanted.txt"}
 
@@ -250,7 +250,7 @@ BWRAP = pytest.mark.skipif(
 
 @BWRAP
 async def test_each_program_of_a_level_is_started_inside_of_the_sandbox(project: Path) -> None:
-    """The places for temporary files are empty there, except for the workspace."""
+    """Directories for temporary files are empty inside it, except for the workspace."""
     hidden = f"test ! -e {project.parent}/{project.name}-beside"
     (project.parent / f"{project.name}-beside").touch()
     inside = Sandbox(mounts=(Mount(path=project, way="write"),))
@@ -263,7 +263,7 @@ async def test_each_program_of_a_level_is_started_inside_of_the_sandbox(project:
 
 @BWRAP
 async def test_a_repository_that_the_agent_made_starts_nothing_outside_of_the_sandbox(project: Path) -> None:
-    """Git fetches an object that it misses with the program that the repository names."""
+    """Git fetches a missing object with the program that the repository's configuration names."""
     escaped = project.parent / f"{project.name}-escaped"
     planted = f"""
 mkdir d; echo '*.x' > d/.gitignore; git add d; git update-index --skip-worktree d/.gitignore
@@ -277,7 +277,7 @@ git config core.sshCommand 'touch ran {escaped}; false'
 
     verdict = await check(project, inside, min_level="L0", L0={"forbidden": ["new"]})
 
-    assert (project / "ran").exists(), "git starts nothing, so nothing is proven"
+    assert (project / "ran").exists(), "git did not start the program, so the test proves nothing"
     assert ids(verdict) == ["L0 forbidden d/new"]
     assert not escaped.exists()
 

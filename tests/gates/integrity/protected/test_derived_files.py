@@ -1,4 +1,4 @@
-"""Files that decide what a gate says and that no usual name gives away."""
+"""Files that a gate's verdict depends on, although their names don't show it."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def test_a_file_that_an_option_or_a_variable_names_is_a_part_of_the_gate(command
 @pytest.mark.parametrize(
     "command", ["ruff check calc.py", "webpack --entry=./calc.py", "tsc --outFile=calc.py"]
 )
-def test_the_work_that_a_command_names_is_not(command: str) -> None:
+def test_work_that_a_command_names_is_not_a_part_of_the_gate(command: str) -> None:
     assert "calc.py" not in files_run_by(command)
 
 

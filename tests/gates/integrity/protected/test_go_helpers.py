@@ -1,4 +1,4 @@
-"""A package of Go that only tests import belongs to the tests."""
+"""A Go package that only tests import belongs to the tests."""
 
 from untilgreen.gates.integrity.protected.go_helpers import helpers_of_tests
 
@@ -15,7 +15,7 @@ def test_only_what_tests_alone_import_is_theirs() -> None:
     assert helpers_of_tests(FILES, MODULES, imports) == {"check/*.go"}
 
 
-def test_a_helper_that_the_product_comes_to_import_is_its_own() -> None:
+def test_a_helper_that_the_product_imports_too_does_not_belong_to_the_tests() -> None:
     imports = {
         "calc_test.go": ['"example.org/calc/check"'],
         "sum/sum.go": ['import "example.org/calc/check"'],
@@ -24,6 +24,6 @@ def test_a_helper_that_the_product_comes_to_import_is_its_own() -> None:
     assert helpers_of_tests(FILES, MODULES, imports) == set()
 
 
-def test_packages_of_a_module_below_go_by_its_name() -> None:
+def test_packages_of_a_nested_module_go_by_its_name() -> None:
     assert helpers_of_tests(FILES, MODULES, {"tools/a_test.go": ['"tools/in"']}) == {"tools/in/*.go"}
     assert helpers_of_tests(FILES, {}, {"calc_test.go": ['"example.org/calc/check"']}) == set()

@@ -22,7 +22,7 @@ class Till:
         """
         return a - b
 '''
-"""A module with an example of its own, and one in a method."""
+"""A module with an example in its own docstring, and one in a method's."""
 
 
 def swapped(old: str, new: str) -> tuple[tuple[str, ...], str | None] | None:
@@ -45,7 +45,7 @@ def test_changed_examples_are_put_back_into_the_new_code() -> None:
     )
 
 
-def test_letters_of_several_bytes_move_nothing() -> None:
+def test_multi_byte_characters_do_not_shift_what_is_put_back() -> None:
     old = 'ä = "ö"; é = 1\ndef f():\n    """ü >>> f()"""\n'
 
     assert swapped(old, old.replace("ü", "üü")) == (("the examples of f",), old)

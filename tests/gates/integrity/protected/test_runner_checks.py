@@ -57,7 +57,7 @@ def test_what_is_compared_may_be_on_another_line() -> None:
     assert swapped.only_new
 
 
-def test_rust_for_tests_and_for_others_is_as_for_others_and_test_modules_stay() -> None:
+def test_rust_code_is_compiled_as_outside_of_tests_and_test_modules_stay() -> None:
     code = b"#[cfg(test)]\nfn a() {}\n#[cfg(not(test))]\nfn a() {}\n#[cfg(test)]\nmod tests {}\n"
     swapped = swap_runner_checks("a.rs", NAMES, b"", code)
 

@@ -1,4 +1,4 @@
-"""New comments that tell a tool to look away are taken out, and nothing else."""
+"""New comments that suppress a tool's findings are taken out, and nothing else."""
 
 import pytest
 
