@@ -1,4 +1,4 @@
-"""Runs that ended in a way that several surfaces have to tell about."""
+"""Finished runs with endings that several surfaces have to explain."""
 
 from tests.core.helpers import PASS, Run, gate
 from untilgreen.core.strategies.hybrid import Hybrid
@@ -15,7 +15,7 @@ WEAKENED = Verdict(
 
 
 def weakened() -> Run:
-    """Every gate passes but the one that guards the tests, until the laps are used up."""
+    """A run that uses up its laps: every gate passes except integrity, which guards the tests."""
     run = Run(
         gate("tests"),
         gate("integrity", kind=INTEGRITY_GATE),

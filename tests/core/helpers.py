@@ -1,4 +1,4 @@
-"""A run that is driven by hand: the core asks, the test answers, and no clock, file or process is near."""
+"""A run driven by hand: the core asks, the test answers, and no clock, file or process is involved."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ BROKEN = Verdict(status="error", findings=(Finding(id="exit 127", message="sh: p
 TIMED_OUT = Verdict(status="error", findings=(Finding(id="timeout", message="ended after 10m"),))
 
 MOST_EVENTS = 1000
-"""More than any run in a test needs, so that one without an end is noticed at once."""
+"""More than any run in a test needs, so that an endless run fails quickly."""
 
 StepT = TypeVar("StepT", bound=Step)
 
 
 def red(*ids: str, score: float = 0.0) -> Verdict:
-    """A gate that fails with these findings."""
+    """A failing verdict with these findings."""
     return Verdict(status="fail", score=score, findings=tuple(Finding(id=name) for name in ids))
 
 
@@ -72,19 +72,19 @@ def gate(name: str = "tests", **options: Any) -> GateSpec:
 
 
 def priced(dollars: float | None, tokens: int = 0, **reply: Any) -> Reply:
-    """A turn that says what it cost, or that it does not know."""
+    """A reply that reports this cost; None means that the agent doesn't know it."""
     return Reply(text="worked on it", usage=Usage(cost=dollars, input_tokens=tokens), **reply)
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """What the world does in one lap."""
+    """What happens in one lap: the reply, the files after it, and the verdicts."""
 
     reply: Reply = Reply(text="worked on it")
     claim: bool = False
     tree: str | None = None
-    """What the workspace holds after the turn; a new tree for each lap unless it says otherwise."""
+    """The workspace's tree after the turn; by default a new one for each lap."""
     moved_to: str | None = None
-    """What it holds once the gates have run."""
+    """The tree after the gates have run, if they changed it."""
     changes: tuple[Change, ...] = ()
     seconds: float = 1.0
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -126,39 +126,39 @@ class Run:
 
     @property
     def ending(self) -> Finish:
-        assert self.state.ending is not None, f"The run goes on: {self.step}"
+        assert self.state.ending is not None, f"The run has not ended: {self.step}"
         return self.state.ending
 
     @property
     def asked(self) -> Ask:
-        assert self.state.asked is not None, f"Nothing is asked: {self.step}"
+        assert self.state.asked is not None, f"No question is open: {self.step}"
         return self.state.asked
 
     @property
     def decided(self) -> Decided:
-        """The newest decision of the journal."""
+        """The latest decision in the journal."""
         return next(event for event in reversed(self.events) if isinstance(event, Decided))
 
     def record(self, *events: Event) -> Event:
-        """Make these happen; every event has to survive the journal and to fit into it."""
+        """Append these events; each must survive the journal and fit on one of its lines."""
         for event in events:
             line = json.encode(event)
             assert json.decode(line, type=Event) == event
             assert len(line) < 64_000
             self._state = apply(self._state, event)
             self.events.append(event)
-            assert len(self.events) < MOST_EVENTS, f"The run goes round and round: {self.step}"
+            assert len(self.events) < MOST_EVENTS, f"The run does not end: {self.step}"
         return events[-1]
 
     def arrive(self, arrival: Arrival) -> tuple[Event, ...]:
-        """Something comes from outside."""
+        """Deliver an arrival; returns the events it becomes, none if it is refused."""
         events = () if refusal(self.state, arrival) else receive(self.state, arrival)
         if events:
             self.record(*events)
         return events
 
     def restart(self, **attached: Any) -> None:
-        """The driver is gone, and another one reads the journal."""
+        """Replace the driver with one that reads the journal."""
         before = self.state
         lines = [json.encode(event) for event in self.events]
         self._state = fold(json.decode(line, type=Event) for line in lines)
@@ -166,14 +166,14 @@ class Run:
         self.record(Attached(at=before.now, **{"answers": before.answers, "seat": before.seat} | attached))
 
     def until(self, kind: type[StepT], turn: Turn | None = None) -> StepT:
-        """Continue to a step of this kind, which is not done yet."""
+        """Do steps up to the next one of this kind, which is returned undone."""
         while not isinstance(step := self.step, kind):
             assert step is not None, f"The run ended before any {kind.__name__}: {self.state.reason}"
             self.perform(step, turn or Turn())
         return step
 
     def lap(self, turn: Turn | None = None, **verdicts: Verdict) -> Event:
-        """One lap from its start to the event that says what follows from it."""
+        """Play one lap from its start to the event that decides about it, which is returned."""
         turn = turn or Turn()
         turn = Turn(**{name: getattr(turn, name) for name in Turn.__struct_fields__} | {"verdicts": verdicts})
         while True:
@@ -184,15 +184,15 @@ class Run:
                 return event
 
     def offer(self) -> Work:
-        """The agent has its brief and works."""
+        """Offer the brief, and leave the agent's turn in progress."""
         step = self.until(Work)
         self.record(BriefOffered(at=self.state.now + 1, lap=step.lap, agent=step.agent))
         return step
 
     def end(self) -> RunState:
-        """Do all that is left to do where no turn is due any more."""
+        """Do the remaining steps of a run that needs no more turns."""
         while (step := self.step) is not None:
-            assert not isinstance(step, Work), "The run goes on."
+            assert not isinstance(step, Work), "Another turn is due."
             self.perform(step, Turn())
         return self.state
 
@@ -238,13 +238,13 @@ class Run:
 
     def _checked(self, lap: int, name: str, turn: Turn) -> Event:
         assert self.state.open is not None
-        clear = known_verdict(self.state, self.state.open, self.state.plan.gate(name))
-        verdict = clear or kept_verdict(turn.verdicts.get(name, PASS))
+        known = known_verdict(self.state, self.state.open, self.state.plan.gate(name))
+        verdict = known or kept_verdict(turn.verdicts.get(name, PASS))
         return GateChecked(at=self.state.now + 1, lap=lap, gate=name, verdict=verdict)
 
 
 def continued(event: Event) -> Continue:
-    """The decision for another lap."""
+    """The decision of this event, which must be to continue."""
     assert isinstance(event, Decided)
     assert isinstance(event.decision, Continue), event.decision
     return event.decision

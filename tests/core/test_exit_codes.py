@@ -1,4 +1,4 @@
-"""How a process that drove a run says how it went."""
+"""The exit code with which a process that drove a run says how the run went."""
 
 import pytest
 

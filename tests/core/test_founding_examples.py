@@ -1,4 +1,4 @@
-"""The examples of the founding documents, played to the core: loops, and what only looks like one."""
+"""Examples from the founding documents, played to the core: loops, and runs that only look like one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LOOP = "Fixed auth.ts - added null check"
 
 
 def printed(text: str) -> Verdict:
-    """A gate of no known tool that failed and printed this."""
+    """A failing verdict with this output, which is from no known tool."""
     return Verdict(status="fail", excerpt=text)
 
 
 def without_gates() -> Run:
-    """Only the agent's own claim ends it, as in a plain `/ralph`."""
+    """A run that only the agent's own claim ends, as in a plain `/ralph`."""
     return Run(GateSpec(name="claim", kind="claim"), promise=None, detectors=default_detectors())
 
 
@@ -34,7 +34,7 @@ LONG = "\n".join(f"checking the {word} module of the service for what it promise
 
 
 @pytest.mark.parametrize(
-    "said",
+    "output",
     [
         "{left} errors left",
         "{left} tests failing - auth, login",
@@ -44,11 +44,11 @@ LONG = "\n".join(f"checking the {word} module of the service for what it promise
         LONG + "\n{left} problems remaining",
     ],
 )
-def test_falling_counts_are_progress(said: str) -> None:
+def test_falling_counts_are_progress(output: str) -> None:
     run = Run(detectors=default_detectors())
     for lap in range(1, 9):
         reply = Reply(text=f"Worked on part number {'abcdefgh'[lap - 1]} of it")
-        run.lap(Turn(reply=reply), tests=printed(said.format(left=9 - lap, done=lap)))
+        run.lap(Turn(reply=reply), tests=printed(output.format(left=9 - lap, done=lap)))
 
     assert not [each for each in strengths(run) if each[1] == "stuck"]
 

@@ -1,4 +1,4 @@
-"""All that the agent is told in a lap, and nothing that it could repeat as a claim by accident."""
+"""Everything the agent is told in a lap, and nothing that would be a claim if the agent repeated it."""
 
 import re
 from typing import Any
@@ -27,7 +27,7 @@ DONE = Promise(text="DONE")
 
 
 class Advises:
-    """A strategy with a word for the next brief."""
+    """A strategy that adds a hint to the next brief."""
 
     def decide(self, state: RunState, signals: Any) -> Continue:
         return Continue(reason="why not", hint="  Look at the clock.  ")
@@ -39,7 +39,7 @@ def brief_of(run: Run) -> Brief:
 
 
 def section(brief: Brief, title: str) -> str:
-    """What stands under a title, empty where there is no such title."""
+    """The text under a heading of the brief; empty if there is no such heading."""
     found = re.search(rf"^# {title}\n\n(.*?)(?=\n\n# |\Z)", brief.text, re.DOTALL | re.MULTILINE)
     return found[1] if found else ""
 
@@ -209,7 +209,7 @@ def test_a_claim_before_its_lap_is_answered_with_the_lap_from_which_on_it_is_hea
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "expected"),
     [
         ("crash", "Your last turn ended with an error before it was finished: out of memory."),
         ("timeout", "Your last turn ran out of time; work in smaller steps: out of memory."),
@@ -222,11 +222,11 @@ def test_a_claim_before_its_lap_is_answered_with_the_lap_from_which_on_it_is_hea
         ),
     ],
 )
-def test_a_turn_that_failed_is_told_why(error: Any, said: str) -> None:
+def test_a_turn_that_failed_is_told_why(error: Any, expected: str) -> None:
     run = Run()
     run.lap(Turn(reply=Reply(error=error, detail=" out of memory ")), tests=red("a"))
 
-    assert section(brief_of(run), "Your last turn") == said
+    assert section(brief_of(run), "Your last turn") == expected
 
 
 def test_a_failure_without_details_is_a_plain_sentence() -> None:
@@ -264,10 +264,10 @@ def test_a_long_list_of_changes_is_cut_and_the_rest_is_counted() -> None:
     run = Run()
     run.lap(Turn(changes=tuple(Change(path=f"{number}.py") for number in range(23))), tests=red("a"))
 
-    said = section(brief_of(run), "Your last turn")
+    shown = section(brief_of(run), "Your last turn")
 
-    assert said.count(".py") == MOST_CHANGES
-    assert said.endswith(" and 3 more.")
+    assert shown.count(".py") == MOST_CHANGES
+    assert shown.endswith(" and 3 more.")
 
 
 def test_a_turn_that_changed_nothing_hears_so() -> None:
@@ -332,7 +332,7 @@ def test_the_brief_never_shows_the_tag_alone_on_a_line(tag: str, dress: str) -> 
     assert all(re.search(r"\w", re.sub(r"(?i)<promise>.*?</promise>", "", line)) for line in shown)
 
 
-def test_a_run_that_keeps_its_conversation_goes_on_with_it() -> None:
+def test_a_run_that_keeps_its_conversation_continues_it() -> None:
     run = Run(session="continue")
     first = brief_of(run)
     run.lap(Turn(reply=Reply(text="hello", session="s-1")), tests=red("a"))

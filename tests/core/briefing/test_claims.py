@@ -1,4 +1,4 @@
-"""Recognizing a claim: the tag in the agent's own last words, never an echo of what it was told."""
+"""Recognizing a claim: the tag in the agent's own last words, never an echo of its brief."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What an event keeps of long texts; the journal's lines stay small whatever the world says."""
+"""What an event keeps of long texts: journal lines stay small, however long the input."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Placeholders are filled in one pass, and what is in a value is never taken for one."""
+"""Placeholders are filled in one pass, and text inside a value is never taken for a placeholder."""
 
 import pytest
 
@@ -34,10 +34,10 @@ def test_the_built_in_template_has_every_placeholder_but_the_bare_promise() -> N
 
 
 def test_the_built_in_template_says_to_continue_and_not_to_stop_before_it_is_done() -> None:
-    said = fill(TEMPLATE, dict.fromkeys(PLACEHOLDERS, "x")).splitlines()
+    lines = fill(TEMPLATE, dict.fromkeys(PLACEHOLDERS, "x")).splitlines()
 
-    assert "- Review your progress so far, and continue from where you left off." in said
-    assert "- Do not stop until the task is truly done." in said
+    assert "- Review your progress so far, and continue from where you left off." in lines
+    assert "- Do not stop until the task is truly done." in lines
 
 
 def test_a_template_of_ones_own_is_checked() -> None:

@@ -9,7 +9,7 @@ from untilgreen.errors import ConfigError
 
 
 def played(*laps: tuple[bool, str]) -> Run:
-    """Laps that claim or not, with what still fails; different trees, so that nothing else repeats."""
+    """A run of laps, each with its claim and what still fails; the trees differ, so nothing else repeats."""
     run = Run(promise=Promise())
     for claim, ids in laps:
         run.lap(Turn(claim=claim), tests=red(*ids) if ids else PASS)

@@ -18,7 +18,7 @@ from untilgreen.testing import story
 
 
 def fires_at(played: str, detector: Cycle | None = None) -> int | None:
-    """The lap in which a story is first called a cycle."""
+    """The first lap of a story with a stuck signal, or None."""
     run = story(played, Fixed(iterations=len(played.split())), detectors=[detector or Cycle()])
     return next((lap.number for lap in run.laps if stuck(lap.signals)), None)
 
@@ -129,24 +129,24 @@ def test_laps_that_only_lack_the_claim_are_no_evidence() -> None:
 
 
 def words(count: int, start: int = 0) -> str:
-    """This many different words, without digits."""
+    """`count` different words, without digits."""
     return " ".join(f"w{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}y" for n in range(start, start + count))
 
 
 def bare(text: str, score: float = 0.0) -> Verdict:
-    """A gate that fails without naming anything."""
+    """A failing verdict with output but no findings."""
     return Verdict(status="fail", excerpt=text, score=score)
 
 
 def strengths(*laps: tuple[str, Verdict], detector: Cycle | None = None) -> list[str]:
-    """What is said after each lap, of answers and verdicts; `-` for nothing."""
+    """Play laps of (answer, verdict); return the strength of the signal after each, `-` for none."""
     run = Run()
-    said: list[str] = []
+    found: list[str] = []
     for text, verdict in laps:
         run.lap(Turn(reply=Reply(text=text)), tests=verdict)
         signal = (detector or Cycle()).detect(run.state)
-        said.append(signal.strength if signal else "-")
-    return said
+        found.append(signal.strength if signal else "-")
+    return found
 
 
 ONE, TWO, THREE, FOUR, FIVE = (words(60, start) for start in (0, 100, 200, 300, 400))
@@ -261,7 +261,7 @@ def test_a_run_that_is_nearly_there_gets_one_lap_more() -> None:
     assert strengths(before, *laps, detector=Cycle(near=1.0)) == ["-", "-", "nudge", "stuck", "stuck"]
 
 
-def test_it_gets_that_also_where_no_lap_came_out_otherwise() -> None:
+def test_it_gets_that_lap_even_where_no_other_outcome_was_seen() -> None:
     laps = [(text, red("a", score=0.95)) for text in (ONE, TWO, THREE, FOUR)]
 
     assert strengths(*laps) == ["-", "-", "nudge", "stuck"]
@@ -274,7 +274,7 @@ def test_an_answer_and_its_outcome_may_come_back_after_one_other_lap() -> None:
     assert strengths(again, other, other, again)[-1] == "-"
 
 
-def test_an_answer_that_came_back_after_something_improved_is_none() -> None:
+def test_an_answer_that_comes_back_after_an_improvement_does_not_count() -> None:
     better = (TWO, bare("nothing", score=0.5))
 
     assert strengths((ONE, bare("no")), (ONE, bare("no")), better, (ONE, bare("no")))[-1] == "-"
@@ -355,23 +355,23 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("played", ["abcd abc abc", "abcdefghij abcdefghi abcdefghi"])
-def test_laps_among_which_one_got_better_are_no_circle(played: str) -> None:
+def test_laps_on_both_sides_of_an_improvement_are_not_a_cycle(played: str) -> None:
     run = story(played, Fixed(iterations=30))
 
     assert run.outcome == "stuck"
     assert run.laps[-1].signals[0].laps == (2, 3, 4)
 
 
-def test_a_run_that_is_close_gets_one_more_lap_where_no_lap_came_out_otherwise() -> None:
+def test_a_run_that_is_close_gets_one_more_lap_where_no_other_outcome_was_seen() -> None:
     def laps(score: float) -> list[str]:
-        told = ((text, bare(FIVE, score=score)) for text in (ONE, TWO, THREE))
-        return strengths(("", bare("")), *told)
+        repeats = ((text, bare(FIVE, score=score)) for text in (ONE, TWO, THREE))
+        return strengths(("", bare("")), *repeats)
 
     assert laps(0.5) == ["-", "-", "stuck", "stuck"]
     assert laps(0.95) == ["-", "-", "-", "stuck"]
 
 
 def test_failures_that_have_names_need_no_such_lap() -> None:
-    told = ((text, red("a", score=0.95)) for text in (ONE, TWO))
+    repeats = ((text, red("a", score=0.95)) for text in (ONE, TWO))
 
-    assert strengths(("", bare("")), *told) == ["-", "-", "stuck"]
+    assert strengths(("", bare("")), *repeats) == ["-", "-", "stuck"]

@@ -1,4 +1,4 @@
-"""The agent itself fails: crashed, refused, or waiting for an answer that nobody gives."""
+"""The agent itself failed: it crashed, was refused, or asked a question nobody answers."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_a_turn_that_failed_or_was_refused_something_is_a_nudge(reply: Reply, ev
     assert signal.confidence == 0.6
 
 
-def test_a_turn_that_went_well_is_none() -> None:
+def test_a_turn_that_went_well_gives_no_signal() -> None:
     assert seen(Reply(text="fine")) is None
 
 

@@ -1,4 +1,4 @@
-"""What a signal names is what was seen, and short."""
+"""The evidence of a signal is short, and names the laps that show the pattern."""
 
 from tests.core.helpers import Run, Turn, red
 from untilgreen.core.detectors.claims import Claims

@@ -23,14 +23,14 @@ def test_a_turn_that_changed_no_file_is_a_nudge(text: str, evidence: str) -> Non
     assert signal.advice.startswith("Your last turn changed no file.")
 
 
-def test_a_turn_that_changed_a_file_is_none() -> None:
+def test_a_turn_that_changed_a_file_gives_no_signal() -> None:
     run = Run()
     run.lap(tests=red("a"))
 
     assert Noop().detect(run.state) is None
 
 
-def test_a_turn_that_failed_is_told_so_otherwise() -> None:
+def test_a_turn_that_failed_is_left_to_another_detector() -> None:
     run = Run()
     run.lap(Turn(reply=Reply(error="crash"), tree="tree-0"), tests=red("a"))
 

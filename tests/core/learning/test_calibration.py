@@ -1,4 +1,4 @@
-"""Whether what was said came true."""
+"""Whether predictions came true."""
 
 from untilgreen.core.learning.calibration import calibration
 from untilgreen.core.learning.course import Course
@@ -9,7 +9,7 @@ PRIOR = Prior(version="test", intercept=-1.0, weights=(-2.0, 0.0, 0.0, 0.0))
 NEW, OLD = Features(), Features(moves=5)
 
 
-def test_laps_are_sorted_by_what_was_said_of_them() -> None:
+def test_laps_are_grouped_by_their_predicted_chance() -> None:
     good = Course(seen=(NEW, NEW), green=True, hybrid=2)
     bad = Course(seen=(OLD, OLD, OLD), green=False, hybrid=3)
 
@@ -21,5 +21,5 @@ def test_laps_are_sorted_by_what_was_said_of_them() -> None:
     assert likely.said > 0.5
 
 
-def test_without_runs_nothing_was_said() -> None:
+def test_without_runs_there_are_no_predictions() -> None:
     assert calibration(PRIOR, []) == ()

@@ -1,4 +1,4 @@
-"""What a run that is over teaches."""
+"""What a finished run teaches."""
 
 import pytest
 
@@ -23,10 +23,10 @@ def test_a_run_in_numbers_has_its_laps_its_end_and_its_cost() -> None:
         run.lap(Turn(reply=priced(0.5)), tests=red(finding))
     run.lap(Turn(reply=priced(0.5)), tests=PASS)
 
-    told = course_of(run.state, Hybrid(), green=True)
+    result = course_of(run.state, Hybrid(), green=True)
 
-    assert (told.laps, told.green, told.hybrid, told.cost) == (3, True, 3, 1.5)
-    assert told.seen[0].distinct == 1.0
+    assert (result.laps, result.green, result.hybrid, result.cost) == (3, True, 3, 1.5)
+    assert result.seen[0].distinct == 1.0
 
 
 def test_it_knows_after_which_lap_another_strategy_would_have_ended_it() -> None:
@@ -40,9 +40,9 @@ def test_it_knows_after_which_lap_another_strategy_would_have_ended_it() -> None
 
 
 def test_only_laps_that_another_followed_are_lessons() -> None:
-    told = list(lessons(PRIOR, [course(3, green=True), course(1, green=True)]))
+    found = list(lessons(PRIOR, [course(3, green=True), course(1, green=True)]))
 
-    assert [(lesson.logit, lesson.green) for lesson in told] == [(1.0, False), (0.5, True)]
+    assert [(lesson.logit, lesson.green) for lesson in found] == [(1.0, False), (0.5, True)]
 
 
 def test_where_a_run_ended_red_nothing_led_to_green() -> None:

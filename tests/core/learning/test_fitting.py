@@ -1,4 +1,4 @@
-"""Your own two numbers, fitted to your own laps."""
+"""Fitting your own two numbers to your laps."""
 
 import pytest
 from hypothesis import given
@@ -11,11 +11,11 @@ from untilgreen.core.learning.fitting import fit
 PRIOR = Prior(version="test", intercept=-3.0, weights=(-1.0, -2.0, -0.5, 2.0))
 
 
-def told(logit: float, green: int, of: int) -> list[Lesson]:
+def lessons(logit: float, green: int, of: int) -> list[Lesson]:
     return [Lesson(logit, place < green, 1.0) for place in range(of)]
 
 
-def test_without_laps_the_prior_stands_and_is_as_unsure_as_it_says() -> None:
+def test_without_laps_the_result_is_the_prior_with_its_own_uncertainty() -> None:
     own = fit(PRIOR, [])
 
     assert (own.intercept, own.slope, own.laps) == (0.0, 1.0, 0)
@@ -23,21 +23,21 @@ def test_without_laps_the_prior_stands_and_is_as_unsure_as_it_says() -> None:
 
 
 def test_many_laps_overrule_the_prior() -> None:
-    own = fit(PRIOR, told(-4.0, 600, 1000) + told(-1.0, 900, 1000))
+    own = fit(PRIOR, lessons(-4.0, 600, 1000) + lessons(-1.0, 900, 1000))
 
     assert chance(own, -4.0).mean == pytest.approx(0.6, abs=0.02)
     assert chance(own, -1.0).mean == pytest.approx(0.9, abs=0.02)
 
 
 def test_more_laps_make_it_surer() -> None:
-    few, many = fit(PRIOR, told(-3.0, 1, 20)), fit(PRIOR, told(-3.0, 50, 1000))
+    few, many = fit(PRIOR, lessons(-3.0, 1, 20)), fit(PRIOR, lessons(-3.0, 50, 1000))
 
     assert many.covariance[0] < few.covariance[0]
     assert chance(many, -3.0).best - chance(many, -3.0).mean < chance(few, -3.0).best - chance(few, -3.0).mean
 
 
 def test_a_prior_that_says_nothing_here_is_hardly_listened_to() -> None:
-    own = fit(PRIOR, told(-5.0, 200, 400) + told(-1.0, 200, 400))
+    own = fit(PRIOR, lessons(-5.0, 200, 400) + lessons(-1.0, 200, 400))
 
     assert own.slope < 0.2
 

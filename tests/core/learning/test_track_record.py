@@ -1,4 +1,4 @@
-"""Whether your own numbers may decide."""
+"""Whether the estimate from your own runs may decide."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_where_stopping_earlier_is_better_the_numbers_decide() -> None:
     assert own.why == "on your last 40 runs it would have been 5.00 laps a run better"
 
 
-def test_where_hybrid_was_better_it_goes_on_deciding() -> None:
+def test_where_hybrid_was_better_it_keeps_deciding() -> None:
     quick = Course(seen=(NEW, NEW, OLD), green=False, hybrid=2)
     sure = Course(seen=(NEW, NEW), green=True, hybrid=2)
 
@@ -46,7 +46,7 @@ def test_a_gain_that_may_be_chance_is_not_enough() -> None:
     assert own.why.endswith("which may be chance")
 
 
-def test_going_on_where_hybrid_stops_is_worth_a_success() -> None:
+def test_continuing_where_hybrid_stops_is_worth_a_success() -> None:
     again = replayed(PRIOR, [LATE] * 30, 50)
 
     assert (again.kept, again.kept_by_hybrid) == (30, 0)

@@ -1,4 +1,4 @@
-"""People who approve, paths that are allowed, and verdicts that are remembered."""
+"""Approvals by people, allowed paths, and remembered verdicts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ REVIEW = GateSpec(name="review", kind="approval", stage=2, options={"people": ["
 
 
 def begun(*gates: GateSpec) -> list[Event]:
-    """A first lap whose agent is done and whose files are kept."""
+    """The events of a first lap, up to the snapshot after its turn."""
     return [
         RunStarted(at=0, run="r", plan=Plan(task="t", gates=gates, baseline=False)),
         Attached(at=1),

@@ -1,4 +1,4 @@
-"""The ladder: what follows from a lap, in the same order for every strategy."""
+"""What follows from a finished lap, judged in the same order for every strategy."""
 
 from fractions import Fraction
 from typing import Any
@@ -201,7 +201,7 @@ def test_stuck_is_named_before_exhausted_when_both_stand() -> None:
 
 
 class Sees:
-    """A detector that calls every lap a loop, also one whose agent failed."""
+    """A detector that reports a loop after every lap, even one whose agent failed."""
 
     def detect(self, state: RunState) -> Signal | None:
         return Signal(kind="loop", strength="stuck", laps=(1,), evidence="seen")
@@ -244,17 +244,17 @@ def asked(**options: Any) -> Run:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "said"),
+    ("verdict", "question"),
     [
         (BROKEN, "Lap 1, 1 finding in all: tests is broken (sh: pytst: not found). Continue?"),
         (Verdict(status="error"), "Lap 1, 1 finding in all: tests is broken. Continue?"),
     ],
 )
-def test_a_gate_that_could_not_tell_asks_with_the_reason(verdict: Verdict, said: str) -> None:
+def test_a_gate_that_could_not_tell_asks_with_the_reason(verdict: Verdict, question: str) -> None:
     run = Run(gate(on_fail="ask"), answers=True)
     run.lap(tests=verdict)
 
-    assert run.asked.question == said
+    assert run.asked.question == question
 
 
 def test_a_gate_that_asks_asks_where_somebody_can_answer() -> None:
@@ -448,7 +448,7 @@ def test_what_detectors_saw_is_recorded_and_reaches_the_strategy() -> None:
 
 
 class Stuck:
-    """A detector that calls every run of three laps stuck."""
+    """A detector that reports a stuck signal for laps 1 to 3 after every lap."""
 
     def detect(self, state: RunState) -> Signal | None:
         return Signal(kind="mine", strength="stuck", laps=(1, 2, 3), evidence="3 laps")
@@ -622,7 +622,7 @@ def test_a_green_baseline_is_not_the_end_where_a_promise_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("kind", ["judge", "approval"])
-def test_a_green_baseline_is_not_the_end_where_somebody_has_to_be_heard(kind: str) -> None:
+def test_a_green_baseline_is_not_the_end_where_a_person_or_judge_has_to_be_asked(kind: str) -> None:
     run = baseline(gate("tests"), gate("somebody", kind=kind, stage=2))
 
     assert run.until(Work).lap == 1
@@ -682,11 +682,11 @@ def test_the_baseline_is_no_lap() -> None:
     assert run.state.laps == ()
 
 
-# What is not a lap
+# Turns that are not laps
 
 
 def waits(run: Run, error: Any, *, at: float | None = None, retry_at: float | None = None) -> Event:
-    """A turn that ends with this error, decided at that time."""
+    """End a turn with this error and decide about it, at the given time."""
     run.until(Decide, Turn(reply=Reply(error=error, detail="try later", retry_at=retry_at)))
     return run.record(decide(run.state, run.policy, run.state.now if at is None else at))
 
@@ -718,7 +718,7 @@ def test_where_the_agent_does_not_say_how_long_the_wait_doubles_up_to_a_bound(er
 
 
 @pytest.mark.parametrize("restarted", [False, True])
-def test_after_the_wait_the_same_lap_goes_on(restarted: bool) -> None:
+def test_after_the_wait_the_same_lap_continues(restarted: bool) -> None:
     run = Run()
     waits(run, "rate_limited")
     if restarted:
@@ -923,16 +923,16 @@ def test_a_stop_during_a_turn_whose_driver_died_ends_the_run_after_its_gates() -
     assert run.until(Conclude) == Conclude(outcome=Outcome.CANCELLED, reason="enough")
 
 
-def goes_on(run: Run, reply: Reply) -> None:
-    """A turn that ends with this reply, and what is decided about it."""
+def end_turn(run: Run, reply: Reply) -> None:
+    """End a turn with this reply and decide about it."""
     run.perform(run.until(Decide, Turn(reply=reply)), Turn())
 
 
 def test_green_without_the_claim_is_accepted_when_waiting_ends_the_run() -> None:
     run = Run(promise=DONE, limits=Limits(waits=1))
     run.lap(tests=PASS)
-    goes_on(run, Reply(error="network"))
-    goes_on(run, Reply(error="network"))
+    end_turn(run, Reply(error="network"))
+    end_turn(run, Reply(error="network"))
 
     assert run.ending.outcome is Outcome.ACCEPTED
     assert run.ending.metadata == {"limit": "waits", "instead_of": "exhausted"}
@@ -941,8 +941,8 @@ def test_green_without_the_claim_is_accepted_when_waiting_ends_the_run() -> None
 def test_good_enough_is_accepted_when_waiting_ends_the_run() -> None:
     run = Run(strategy=Hybrid(accept_after=1, accept_floor=0.5), limits=Limits(waits=1))
     run.lap(tests=red("a", score=0.8))
-    goes_on(run, Reply(error="network"))
-    goes_on(run, Reply(error="network"))
+    end_turn(run, Reply(error="network"))
+    end_turn(run, Reply(error="network"))
 
     assert run.ending.outcome is Outcome.ACCEPTED
 
@@ -950,7 +950,7 @@ def test_good_enough_is_accepted_when_waiting_ends_the_run() -> None:
 def test_what_the_last_attempt_left_is_kept_when_waiting_ends_the_run() -> None:
     run = Run(limits=Limits(waits=1))
     run.lap(tests=red("a"))
-    goes_on(run, Reply(error="network"))
-    goes_on(run, Reply(error="network"))
+    end_turn(run, Reply(error="network"))
+    end_turn(run, Reply(error="network"))
 
     assert run.step == TakeSnapshot(lap=2, phase="final")

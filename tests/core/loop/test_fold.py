@@ -1,4 +1,4 @@
-"""From events to state: nothing is remembered that is not in the journal."""
+"""From events to state: the state holds nothing that is not in the journal."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def kept(run: Run) -> RunState:
     return state
 
 
-# Journals that can't be
+# Impossible journals
 
 
 def test_an_empty_journal_has_no_state() -> None:
@@ -115,7 +115,7 @@ def test_time_does_not_run_while_a_person_is_waited_for(begins: Event, ends: Eve
     assert run.state.waited == 0.0
 
 
-def test_time_does_not_run_while_a_question_stands() -> None:
+def test_time_does_not_run_while_a_question_is_open() -> None:
     run = Run(gate(on_fail="ask"), answers=True)
     run.lap(tests=red("a"))
     elapsed = run.state.elapsed
@@ -458,7 +458,7 @@ def test_a_driver_that_comes_back_to_an_ending_run_only_ends_it() -> None:
     assert run.end().outcome is Outcome.CONVERGED
 
 
-# What waits
+# Waiting
 
 
 def test_a_driver_that_attaches_clears_a_halt() -> None:

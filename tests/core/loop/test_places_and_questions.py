@@ -16,11 +16,11 @@ from untilgreen.testing.stories import Play, tell
 
 
 def in_a_turn(place: str) -> RunState:
-    """A lap whose agent works, with a conversation of the lap before."""
+    """A run in its second turn, with a conversation kept from the first."""
     events = [event for _, event in tell("a b", Fixed(iterations=3))]
     second = [number for number, event in enumerate(events) if isinstance(event, BriefOffered)][1]
-    told = (replace(each, place=place) if isinstance(each, Attached) else each for each in events)
-    state = fold(islice(told, second + 1))
+    placed = (replace(each, place=place) if isinstance(each, Attached) else each for each in events)
+    state = fold(islice(placed, second + 1))
     assert state is not None
     return replace(state, sessions={"agent": "a conversation"})
 

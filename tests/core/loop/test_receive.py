@@ -1,4 +1,4 @@
-"""What comes from outside, at every kind of point; a refusal is a sentence."""
+"""Every arrival at every point of a run; a refusal is a sentence."""
 
 from collections.abc import Callable
 
@@ -396,7 +396,7 @@ def test_an_absurdly_long_lap_number_is_refused_like_any_other() -> None:
 
 
 def test_laps_that_a_person_added_come_after_those_of_the_limit_and_of_the_strategy() -> None:
-    """Both say three laps; with two more the run ends after five."""
+    """Both limits are three laps; with two added, the run ends after five."""
     run = Run(gate("tests"), strategy=Fixed(iterations=3), strategy_laps=3, limits=Limits(iterations=3))
     run.lap(tests=red("a"))
     run.arrive(AddLaps(at=1.0, by="ann", laps=2))

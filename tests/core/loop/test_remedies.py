@@ -1,4 +1,4 @@
-"""What is tried before a stuck run is given up: one rung a lap, until the streak ends or the rungs do."""
+"""What is tried before a stuck run is given up: one rung per lap, until one helps or none is left."""
 
 import re
 from collections.abc import Sequence
@@ -29,10 +29,10 @@ from untilgreen.testing import tell
 TWO_AGENTS = (PartSpec(name="one"), PartSpec(name="two"))
 
 
-def told(
+def play(
     played: str, remedies: Sequence[str] = RUNGS, agents: Sequence[str] = ("one", "two"), **options: Any
 ) -> tuple[RunState, list[Event]]:
-    """The last state of a story and all that happened in it."""
+    """The final state of a story, and all its events."""
     strategy = options.pop("strategy", Fixed(iterations=20))
     happened = list(tell(played, strategy, remedies=remedies, agents=agents, **options))
     return happened[-1][0], [event for _, event in happened]
@@ -53,7 +53,7 @@ def stuck(**options: Any) -> Run:
 
 
 def test_a_stuck_run_tries_each_rung_once_and_one_lap_each() -> None:
-    state, events = told("a=")
+    state, events = play("a=")
 
     assert rungs(events) == [(4, "hint"), (5, "fresh"), (6, "best"), (7, "switch")]
     assert [lap.remedy for lap in state.laps] == [None, None, None, "hint", "fresh", "best", "switch"]
@@ -61,7 +61,7 @@ def test_a_stuck_run_tries_each_rung_once_and_one_lap_each() -> None:
 
 
 def test_the_question_takes_no_lap_unless_it_is_answered_and_its_default_is_the_end() -> None:
-    state, events = told("a=", remedies=("ask",))
+    state, events = play("a=", remedies=("ask",))
 
     assert rungs(events) == []
     assert len(state.laps) == 3
@@ -69,40 +69,40 @@ def test_the_question_takes_no_lap_unless_it_is_answered_and_its_default_is_the_
 
 
 def test_the_ladder_is_the_specs_own() -> None:
-    _, events = told("a=", remedies=("fresh", "hint"))
+    _, events = play("a=", remedies=("fresh", "hint"))
 
     assert rungs(events) == [(4, "fresh"), (5, "hint")]
 
 
 def test_without_remedies_stuck_is_the_end_at_once() -> None:
-    state, events = told("a=", remedies=())
+    state, events = play("a=", remedies=())
 
     assert rungs(events) == []
     assert (state.outcome, len(state.laps)) == ("stuck", 3)
 
 
 def test_another_agent_is_tried_only_where_the_spec_names_one() -> None:
-    state, events = told("a=", agents=("one",))
+    state, events = play("a=", agents=("one",))
 
     assert rungs(events) == [(4, "hint"), (5, "fresh"), (6, "best")]
     assert {lap.agent for lap in state.laps} == {"one"}
 
 
 def test_another_agent_does_the_lap_of_its_rung() -> None:
-    state, _ = told("a=")
+    state, _ = play("a=")
 
     assert [lap.agent for lap in state.laps] == ["one"] * 6 + ["two"]
 
 
 def test_a_rung_that_leads_to_a_smaller_failing_set_resets_the_ladder() -> None:
-    state, events = told("ab= ab= ab= a a= a=", remedies=("hint", "fresh"), strategy=Fixed(iterations=30))
+    state, events = play("ab= ab= ab= a a= a=", remedies=("hint", "fresh"), strategy=Fixed(iterations=30))
 
     assert rungs(events) == [(4, "hint"), (7, "hint"), (8, "fresh")]
     assert state.outcome == "stuck"
 
 
 def test_a_remedy_that_helps_ends_in_success() -> None:
-    state, events = told("a= a= a= a= -")
+    state, events = play("a= a= a= a= -")
 
     assert rungs(events) == [(4, "hint"), (5, "fresh")]
     assert (state.outcome, len(state.laps)) == ("converged", 5)
@@ -122,7 +122,7 @@ def test_a_remedy_that_helps_ends_in_success() -> None:
 def test_laps_of_the_ladder_are_taken_out_of_the_strategys_own(
     strategy: Strategy, most: int, agents: tuple[str, ...]
 ) -> None:
-    state, events = told("a=", strategy=strategy, agents=agents)
+    state, events = play("a=", strategy=strategy, agents=agents)
 
     assert len(state.laps) == most
     assert [lap for lap, _ in rungs(events)] == list(range(4, most + 1))[: len(rungs(events))]
@@ -131,13 +131,13 @@ def test_laps_of_the_ladder_are_taken_out_of_the_strategys_own(
 
 
 def test_an_unlimited_strategy_ends_by_another_limit() -> None:
-    state, _ = told("a", strategy=Fixed(iterations="unlimited"), limits=Limits(iterations=30), detectors=())
+    state, _ = play("a", strategy=Fixed(iterations="unlimited"), limits=Limits(iterations=30), detectors=())
 
     assert len(state.laps) == 30
 
 
 def test_laps_of_the_ladder_count_against_the_limits() -> None:
-    state, _ = told("a=", limits=Limits(iterations=4))
+    state, _ = play("a=", limits=Limits(iterations=4))
 
     assert len(state.laps) == 4
     assert state.outcome == "stuck"
@@ -145,7 +145,7 @@ def test_laps_of_the_ladder_count_against_the_limits() -> None:
 
 
 def test_an_end_that_is_not_stuck_is_not_treated() -> None:
-    state, events = told("a b c", strategy=Fixed(iterations=3))
+    state, events = play("a b c", strategy=Fixed(iterations=3))
 
     assert rungs(events) == []
     assert state.outcome == "exhausted"
@@ -153,7 +153,7 @@ def test_an_end_that_is_not_stuck_is_not_treated() -> None:
 
 def test_good_enough_is_asked_for_after_the_remedies() -> None:
     strategy = Hybrid(accept_after=3, accept_floor=0.5)
-    state, events = told("abcd ab= ab= ab=", remedies=("hint",), strategy=strategy)
+    state, events = play("abcd ab= ab= ab=", remedies=("hint",), strategy=strategy)
 
     assert rungs(events) == [(5, "hint")]
     assert state.outcome == "accepted"
@@ -433,7 +433,7 @@ def test_a_lap_of_the_ladder_that_is_interrupted_is_tried_again() -> None:
 
 
 class GivesUp:
-    """Ends as stuck, though no detector saw anything."""
+    """A strategy that ends as stuck although no detector reported anything."""
 
     def decide(self, state: RunState, signals: Any) -> Finish:
         return Finish(outcome=Outcome.STUCK, reason="I have seen enough", confidence=0.4)

@@ -1,4 +1,4 @@
-"""What a session's hooks tell a run: what is a lap, what is a person's own turn, and what is neither."""
+"""What a session's hooks report to a run: the end of a lap, a person's own turn, or neither."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def tick(seconds: float) -> Moment:
 
 
 def in_session(*, own_turn: bool = False, at: float = 10.0) -> Run:
-    """A run whose first brief is out in a session."""
+    """A run whose first brief has been offered to a session."""
     run = Run(promise=Promise())
     run.restart(seat="session", session=S)
     step = run.until(Work, Turn(verdicts={"tests": red("a")}))
@@ -294,12 +294,12 @@ def test_a_brief_for_a_session_says_how_it_stands_and_how_to_claim() -> None:
     assert text.startswith("[UNTILGREEN LOOP - ITERATION 1/20]\n\nThis is the first lap.")
     run.arrive(stopped("hm"))
     run.lap(tests=red("a"))
-    told = compose(run.state).text
-    assert told.startswith(
+    brief = compose(run.state).text
+    assert brief.startswith(
         "[UNTILGREEN LOOP - ITERATION 2/20]\n\nYour last attempt did not give the completion promise."
     )
-    assert f"write {DONE} on its own line" in told
-    assert "## tests: 1 failing" in told
+    assert f"write {DONE} on its own line" in brief
+    assert "## tests: 1 failing" in brief
 
 
 def test_a_rejected_claim_and_a_green_lap_without_one_open_the_brief() -> None:

@@ -1,4 +1,4 @@
-"""The next single thing to do, and whether a step that is under way is still asked for."""
+"""The next single thing to do, and whether a step in progress is still wanted."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ from untilgreen.core.values.state import RunState
 
 
 def steps(run: Run, turn: Turn) -> list[str]:
-    """The names of the steps up to the next turn or the end, each done."""
+    """Do the steps up to the next turn or the end, and return their names."""
     done: list[str] = []
     while (step := run.step) is not None and not (isinstance(step, Work) and done):
         done.append(
@@ -180,8 +180,8 @@ def test_files_that_stayed_are_confirmed_once() -> None:
 # What stays in the workspace
 
 
-class Ends:
-    """Continues for some laps and then finishes as it was told to."""
+class RestoresAMissingLap:
+    """Always continues; after `laps` laps it asks to restore lap 99, which does not exist."""
 
     def __init__(self, laps: int) -> None:
         self.laps = laps
@@ -280,7 +280,7 @@ def test_a_tree_that_is_kept_already_is_not_kept_again_after_a_cancel() -> None:
 
 
 def test_a_lap_that_does_not_exist_is_not_restored() -> None:
-    run = Run(strategy=Ends(1))
+    run = Run(strategy=RestoresAMissingLap(1))
     run.lap(tests=red("a"))
 
     assert isinstance(run.until(Work), Work)
@@ -290,7 +290,7 @@ def test_a_lap_that_does_not_exist_is_not_restored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arrival", "goes_on"),
+    ("arrival", "wanted"),
     [
         (Cancel(at=0.0), False),
         (Steer(at=0.0, id="1", note="Mind the time zone."), True),
@@ -298,14 +298,14 @@ def test_a_lap_that_does_not_exist_is_not_restored() -> None:
         (Pause(at=0.0), True),
     ],
 )
-def test_cancel_ends_the_agents_turn_and_nothing_else_does(arrival: Arrival, goes_on: bool) -> None:
+def test_cancel_ends_the_agents_turn_and_nothing_else_does(arrival: Arrival, wanted: bool) -> None:
     run = Run()
     step = run.offer()
     assert still_wanted(step, run.state)
 
     assert run.arrive(arrival)
 
-    assert still_wanted(step, run.state) is goes_on
+    assert still_wanted(step, run.state) is wanted
 
 
 def test_a_turn_that_has_not_begun_is_ended_by_a_pause_and_a_stop() -> None:
@@ -317,7 +317,7 @@ def test_a_turn_that_has_not_begun_is_ended_by_a_pause_and_a_stop() -> None:
         assert not still_wanted(step, run.state)
 
 
-def test_a_stage_goes_on_while_its_verdicts_come_in() -> None:
+def test_a_stage_continues_while_its_verdicts_come_in() -> None:
     run = Run(gate("a"), gate("b"), gate("c", stage=2))
     step = run.until(CheckGates)
     run.record(GateChecked(at=20.0, lap=1, gate="a", verdict=PASS))
@@ -390,14 +390,14 @@ def test_a_turn_that_could_not_work_is_decided_about_without_a_look_at_the_files
     assert run.step == Decide(lap=1)
 
 
-def test_manual_waits_without_end_also_where_nobody_is() -> None:
+def test_manual_waits_forever_even_where_nobody_can_answer() -> None:
     run = Run(strategy=Manual(), answers=False)
     run.lap(tests=red("a"))
 
     assert run.step == AwaitAnswer(until=None)
 
 
-# The odd ends
+# Edge cases
 
 
 def test_a_run_that_is_over_asks_for_nothing() -> None:

@@ -1,4 +1,4 @@
-"""The state of gates before anybody works: green, red or broken, and flaky or slow beside it."""
+"""The health of gates before the first lap: green, red or broken, and flaky or slow as well."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A gate's score compares from lap to lap, however many tests a lap showed."""
+"""A gate's score is comparable between laps, however many tests each lap showed."""
 
 import pytest
 
@@ -13,7 +13,7 @@ ONE = (gate("tests"),)
 def ran(
     passed: int, failed: int, *, tool: str = "tap", total: int = 0, findings: int | None = None
 ) -> Verdict:
-    """A red gate whose runner counted; where it crashed, it has one finding and few passes."""
+    """A red verdict with a runner's counts; a crash is one finding and few passes."""
     count = ToolCount(tool=tool, passed=passed, failed=failed, total=total or passed + failed)
     named = tuple(Finding(id=f"t{number}") for number in range(failed if findings is None else findings))
     return Verdict(status="fail", score=passed / count.total, findings=named, tools=(count,))
@@ -165,8 +165,8 @@ def test_the_best_lap_has_the_rank_of_its_lap() -> None:
     assert run.state.best.rank == run.last.rank > run.state.laps[0].rank
 
 
-def said(text: str) -> Verdict:
-    """A red gate whose output nobody recognizes."""
+def printed(text: str) -> Verdict:
+    """A red verdict whose output no parser recognizes."""
     return Verdict(status="fail", excerpt=text)
 
 
@@ -175,7 +175,7 @@ def test_a_linter_that_crashes_is_not_better_than_its_nine_findings() -> None:
     run.lap(tests=with_tools(ToolCount(tool="ruff", failed=9)))
     run.lap(tests=with_tools(ToolCount(tool="ruff", failed=8)))
 
-    run.lap(tests=said("error: Failed to parse pyproject.toml"))
+    run.lap(tests=printed("error: Failed to parse pyproject.toml"))
 
     assert run.state.best is not None
     assert (run.state.best.lap, run.last.improved) == (1, False)
@@ -184,7 +184,7 @@ def test_a_linter_that_crashes_is_not_better_than_its_nine_findings() -> None:
 def test_a_number_of_errors_that_falls_is_progress_to_the_last_one() -> None:
     run = Run(*ONE, baseline=True)
     for text in ("3 errors are left in it", "2 errors are left in it", "1 error is left in it"):
-        run.lap(tests=said(text))
+        run.lap(tests=printed(text))
 
     assert [lap.improved for lap in run.state.laps] == [True, True]
     assert run.state.best is not None
@@ -193,8 +193,8 @@ def test_a_number_of_errors_that_falls_is_progress_to_the_last_one() -> None:
 
 def test_a_number_of_errors_that_falls_earns_a_bonus_lap() -> None:
     run = Run(*ONE, strategy=Hybrid(base=2, bonus=1))
-    run.lap(tests=said("9 errors left"))
-    run.lap(tests=said("8 errors left"))
+    run.lap(tests=printed("9 errors left"))
+    run.lap(tests=printed("8 errors left"))
 
     assert "bonus lap 1 of 1 earned" in continued(run.decided).reason
 
@@ -202,7 +202,7 @@ def test_a_number_of_errors_that_falls_earns_a_bonus_lap() -> None:
 def test_the_lap_with_the_smallest_number_of_errors_stays_the_best() -> None:
     run = Run(*ONE, baseline=True)
     for text in ("9 errors left", "4 errors left", "6 errors left", "no such file", ""):
-        run.lap(tests=said(text))
+        run.lap(tests=printed(text))
 
     assert run.state.best is not None
     assert run.state.best.lap == 1
@@ -212,7 +212,7 @@ def test_the_lap_with_the_smallest_number_of_errors_stays_the_best() -> None:
 def test_numbers_of_different_things_are_not_compared() -> None:
     run = Run(*ONE, baseline=True)
     for text in ("9 errors in the parser", "4 problems with the build", "3 errors, 5 warnings of the rest"):
-        run.lap(tests=said(text))
+        run.lap(tests=printed(text))
 
     assert [lap.failures for lap in run.state.baseline_and_laps] == [1, 1, 1]
     assert not any(lap.improved for lap in run.state.laps)

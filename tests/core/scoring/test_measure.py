@@ -170,7 +170,7 @@ def test_reaching_a_later_stage_counts_anew_what_it_complains_about() -> None:
     run = Run(*STAGES)
     run.lap(lint=red("x"))
     run.lap(lint=PASS, tests=red(*"abcde"))
-    assert run.last.improved  # one gate more is a higher score
+    assert run.last.improved  # one more green gate raises the score
     assert not run.last.fewer
 
     run.lap(lint=PASS, tests=red(*"abcd"))

@@ -1,4 +1,4 @@
-"""How far a run is, how fast it moves, and when it might be there."""
+"""How far a run has come, how fast it moves, and when it might be done."""
 
 import pytest
 
@@ -110,7 +110,7 @@ def test_each_gate_has_its_own_progress_and_a_skip_tells_nothing() -> None:
 
     seen = progress(run.state)
 
-    assert (seen.passed, seen.total) == (1, 2)  # the promise is not a gate of the user's
+    assert (seen.passed, seen.total) == (1, 2)  # the promise is not one of the user's gates
     assert set(seen.gates) == {"lint", "tests", "style", "claim"}
     assert seen.gates["lint"].score == 1.0
     assert (seen.gates["tests"].previous, seen.gates["tests"].fixed) == (0.2, ("tests: b",))

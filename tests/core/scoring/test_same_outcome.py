@@ -1,4 +1,4 @@
-"""When two laps came out the same."""
+"""Whether two laps had the same outcome."""
 
 import pytest
 from msgspec import structs
@@ -13,7 +13,7 @@ CHANGED = TEXT.replace("wbay", "another")
 
 
 def lap(text: str = TEXT, answer: str = "worked on it", **verdicts: Verdict) -> Lap:
-    """A lap whose gate printed this, or with these verdicts."""
+    """A lap whose gate fails with this output, or one with these verdicts."""
     verdicts = verdicts or {"tests": Verdict(status="fail", excerpt=text)}
     run = Run(*(gate(name) for name in verdicts))
     run.lap(Turn(reply=Reply(text=answer)), **verdicts)
@@ -21,7 +21,7 @@ def lap(text: str = TEXT, answer: str = "worked on it", **verdicts: Verdict) -> 
 
 
 @pytest.mark.parametrize(
-    ("seen", "told"),
+    ("seen", "expected"),
     [
         (lap(tests=red("a")), True),
         (lap(TEXT), True),
@@ -33,8 +33,8 @@ def lap(text: str = TEXT, answer: str = "worked on it", **verdicts: Verdict) -> 
     ],
     ids=["findings", "long", "short", "empty", "error", "two gates", "no gates"],
 )
-def test_a_lap_can_be_compared_where_a_gate_says_enough(seen: Lap, told: bool) -> None:
-    assert comparable(seen) is told
+def test_a_lap_can_be_compared_where_a_gate_says_enough(seen: Lap, expected: bool) -> None:
+    assert comparable(seen) is expected
 
 
 def test_gates_that_are_not_required_say_nothing_about_the_outcome() -> None:

@@ -1,4 +1,4 @@
-"""A pass with far fewer tests than ever is named and asked about, not believed."""
+"""A pass with far fewer tests than before is not believed: it is reported, or asked about."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The reported reason of a run that failed only because its tests were changed."""
+"""The reason reported for a run that failed only because its tests were changed."""
 
 from tests.core.endings import WEAKENED, weakened
 from tests.core.helpers import Run, gate, red

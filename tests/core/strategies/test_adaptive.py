@@ -1,4 +1,4 @@
-"""Continuing for as long as another lap is worth its price, by what earlier runs taught."""
+"""Continuing while another lap is worth its price, judged by earlier runs."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def learned(**options: Any) -> Adaptive:
 
 
 def again(run: Run, times: int = 1, **reply: Any) -> None:
-    """The same reply and the same finding, however the files changed."""
+    """Play laps with the same reply and the same finding, although the files change."""
     for _ in range(times):
         run.lap(Turn(reply=Reply(text="I changed the parser again", **reply)), tests=red("a"))
 
@@ -159,7 +159,7 @@ def test_only_one_of_two_is_the_same() -> None:
     assert "the same reply as shortly before" in continued(run.decided).reason
 
 
-def test_twice_is_said_as_twice() -> None:
+def test_two_repeats_are_called_twice() -> None:
     run = Run(strategy=learned(worth=1000))
     again(run, 2)
 
@@ -180,7 +180,7 @@ def test_a_worth_in_money_is_compared_with_the_mean_price_of_a_lap() -> None:
     assert "at $10.00 a lap and $10.00 for green, worth it at 100 in 100 or more" in run.ending.reason
 
 
-def test_a_worth_in_money_goes_on_while_no_lap_has_a_price() -> None:
+def test_a_worth_in_money_continues_while_no_lap_has_a_price() -> None:
     run = Run(strategy=learned(worth="$3"))
 
     decision = continued(run.lap(Turn(reply=priced(None)), tests=red("a")))

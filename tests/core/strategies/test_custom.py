@@ -1,4 +1,4 @@
-"""What holds for every strategy, also for one that we have never seen."""
+"""What is true of every strategy, even one that we have never seen."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from untilgreen.testing import story, tell
 
 
 class Patient:
-    """Ends after some laps without a new best; what anyone could write."""
+    """A strategy that anyone could write: it ends after some laps without a new best."""
 
     def __init__(self, patience: int = 3) -> None:
         self.patience = patience

@@ -1,4 +1,4 @@
-"""Some laps for everyone, and more for those who make progress."""
+"""Base laps for every run, and bonus laps for runs that make progress."""
 
 from typing import Any
 

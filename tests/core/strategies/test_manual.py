@@ -23,7 +23,7 @@ def after_two_laps() -> Run:
 
 
 def answered(run: Run, answer: Answer, *, restarted: bool) -> None:
-    """The answer is taken, by the driver that asked or by one that reads the journal."""
+    """Deliver the answer to the driver that asked, or to one that reads the journal."""
     if restarted:
         run.restart()
     assert run.arrive(answer)
@@ -116,7 +116,7 @@ def test_green_needs_no_question() -> None:
     assert run.ending.outcome is Outcome.CONVERGED
 
 
-def test_a_story_of_it_converges_when_the_person_goes_on() -> None:
+def test_a_story_of_it_converges_when_the_person_continues() -> None:
     run = story("a b -", Manual())
 
     assert (run.outcome, len(run.laps)) == ("converged", 3)

@@ -47,7 +47,7 @@ def test_the_brief_after_a_false_claim_opens_with_it() -> None:
     assert compose(run.state).text.startswith("Your claim was rejected")
 
 
-def test_green_without_the_promise_goes_on_asking_and_is_accepted_at_the_limit() -> None:
+def test_green_without_the_promise_keeps_asking_and_is_accepted_at_the_limit() -> None:
     run = story("-", Ralph(max=30), limits=Limits(iterations=7))
 
     assert (run.outcome, len(run.laps)) == ("accepted", 7)
@@ -131,7 +131,7 @@ def test_before_its_least_number_of_laps_nothing_ends_it() -> None:
     [("a - -= -=", 4), ("a -= - -= -=", 5), ("a -= a -= -=", 5), ("-= - - - -=* -=", 5)],
 )
 def test_two_green_laps_without_a_change_or_a_claim_are_enough(played: str, laps: int) -> None:
-    """Files that change in between, a red lap, or a claim begin the count again."""
+    """The count restarts when files change in between, a lap is red, or a claim is made."""
     assert len(story(played, Ralph()).laps) == laps
 
 

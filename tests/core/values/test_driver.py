@@ -1,4 +1,4 @@
-"""Who drives a run."""
+"""The process that drives a run, as JSON."""
 
 import pytest
 from msgspec import ValidationError, json

@@ -1,4 +1,4 @@
-"""Two texts say the same: exactly after normalizing, or nearly by a sketch."""
+"""Whether two texts say the same thing: exactly, after normalizing, or nearly, by a sketch."""
 
 import pytest
 
@@ -20,7 +20,7 @@ SYLLABLES = ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "
 
 
 def words(count: int, *, offset: int = 0) -> list[str]:
-    """Different words without digits, the same ones for the same numbers."""
+    """`count` different words without digits; the same arguments always give the same words."""
     return [
         SYLLABLES[number % 12] + SYLLABLES[number // 12 % 12] + SYLLABLES[number // 144 % 12]
         for number in range(offset, offset + count)
@@ -255,5 +255,5 @@ def test_numbers_that_are_echoed_or_name_a_place_make_no_difference(one: str, ot
         ("rows: 12", "rows: 11"),
     ],
 )
-def test_other_numbers_of_an_output_do(one: str, other: str) -> None:
+def test_other_numbers_of_an_output_make_a_difference(one: str, other: str) -> None:
     assert output_fingerprint(one) != output_fingerprint(other)

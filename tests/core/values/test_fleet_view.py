@@ -1,4 +1,4 @@
-"""A fleet as a person sees it, through JSON and back."""
+"""The overview of a fleet, to JSON and back."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Hard ceilings: read once, in a fixed order, and named in the reason."""
+"""Hard limits: read as people write them, checked in a fixed order, and named in the reason."""
 
 import math
 from typing import Any
@@ -108,14 +108,14 @@ def test_a_turn_may_take_a_lap_or_what_is_left_of_the_run() -> None:
     assert seconds_left(run.state) == 100 - run.state.elapsed < 80
 
 
-def test_a_turn_has_no_less_than_no_time() -> None:
+def test_the_time_left_for_a_turn_is_never_negative() -> None:
     run = Run(limits=Limits(time=100))
     run.lap(Turn(seconds=500), tests=red("a"))
 
     assert seconds_left(run.state) == 0.0
 
 
-def test_there_is_no_less_than_no_money_left() -> None:
+def test_the_money_left_is_never_negative() -> None:
     run = Run(limits=Limits(cost=5))
     run.lap(Turn(reply=priced(7.0)), tests=red("a"))
 
@@ -174,8 +174,8 @@ def test_errors_has_the_agents_last_words_in_the_same_line() -> None:
     run = Run(limits=Limits(errors=1))
     run.lap(Turn(reply=Reply(error="crash", detail=printed)), tests=red("a"))
 
-    said = "limit errors: the agent failed 1 time in a row, last: crash: exit code 3: Gone: no model"
-    assert run.ending.reason == said
+    reason = "limit errors: the agent failed 1 time in a row, last: crash: exit code 3: Gone: no model"
+    assert run.ending.reason == reason
 
 
 def test_of_a_very_long_error_the_beginning_is_named() -> None:
@@ -296,20 +296,20 @@ def test_time_that_nobody_drove_does_not_count() -> None:
     assert breached(run.state) is None
 
 
-def goes_on(run: Run, reply: Reply, seconds: float = 1.0) -> None:
-    """A turn that ends with this reply, and what is decided about it."""
+def end_turn(run: Run, reply: Reply, seconds: float = 1.0) -> None:
+    """End a turn with this reply and decide about it."""
     run.perform(run.until(Decide, Turn(reply=reply, seconds=seconds)), Turn())
 
 
 def test_money_that_a_rate_limited_turn_has_spent_is_judged_before_more_is_spent() -> None:
     run = Run(limits=Limits(cost="$5"))
-    goes_on(run, priced(6.0, error="rate_limited"))
+    end_turn(run, priced(6.0, error="rate_limited"))
 
     assert run.ending.metadata == {"limit": "cost"}
 
 
 def test_time_that_a_rate_limited_turn_has_used_is_judged_before_another() -> None:
     run = Run(limits=Limits(time="1m"))
-    goes_on(run, Reply(error="rate_limited"), seconds=100)
+    end_turn(run, Reply(error="rate_limited"), seconds=100)
 
     assert run.ending.metadata == {"limit": "time"}

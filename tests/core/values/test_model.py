@@ -1,4 +1,4 @@
-"""The values everything else is made of."""
+"""The values that everything else is built from."""
 
 import pytest
 

@@ -23,7 +23,7 @@ from untilgreen.errors import ConfigError
 
 
 class Mine(Struct, frozen=True, kw_only=True):
-    """Somebody's detector."""
+    """A plugin's options."""
 
     laps: Annotated[FromOne | None, about("How many laps.")] = 3
     floor: Annotated[Share, about("The lowest share.")] = 0.5

@@ -1,4 +1,4 @@
-"""A run as a list shows it, and as it is kept between two lists."""
+"""One row in a list of runs, as it is stored for the next list."""
 
 from msgspec import json
 

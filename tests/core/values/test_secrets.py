@@ -1,4 +1,4 @@
-"""Secrets are cut out of whatever is written down, in whatever form and in however many pieces they come."""
+"""Secrets are cut out of everything that is written down, however they are encoded or split."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ PASSWORD = 'p@ss "w\\örd!'
 VARIABLES = {"API_TOKEN": "hunter2-hunter2", "DB_PASSWORD": PASSWORD}
 SECRETS = Secrets({**VARIABLES, "HOME": "/home/somebody", "SHORT_KEY": "1234567"})
 KEY_BLOCK = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nAAAA\n-----END RSA PRIVATE KEY-----"
-# In pieces, so that nobody takes this file for one that leaks.
+# Split, so that secret scanners don't report this file.
 TOKENS = [
     "sk-" + "ant-api03-aB3dEfGhIjKlMnOpQrStUv",
     "sk_" + "live_4eC39HqLyjWDarjtT1zdp7dc",

@@ -1,4 +1,4 @@
-"""Short names that a person recognizes an output by."""
+"""Short names by which a person recognizes an output."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Durations, counts and money as people write them, and sentences for what nobody could mean."""
+"""Durations, counts and money as people write them, and clear errors for anything else."""
 
 from typing import Any
 
@@ -144,10 +144,10 @@ def test_infinity_is_no_count(written: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(0, "0 laps"), (1, "1 lap"), (2, "2 laps"), (1200, "1,200 laps")]
+    ("count", "shown"), [(0, "0 laps"), (1, "1 lap"), (2, "2 laps"), (1200, "1,200 laps")]
 )
-def test_a_number_of_things_is_said_as_a_person_would(count: int, said: str) -> None:
-    assert several(count, "lap") == said
+def test_a_number_of_things_is_said_as_a_person_would(count: int, shown: str) -> None:
+    assert several(count, "lap") == shown
 
 
 @pytest.mark.parametrize(
