@@ -1,4 +1,4 @@
-"""Real processes that say who they are, so that a test can look whether they are still there."""
+"""Real processes that write down their ids, so that a test can check whether they are still alive."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture
 def pids(tmp_path: Path) -> Path:
-    """A file to which scripts append their process numbers."""
+    """A file to which scripts append their process ids."""
     path = tmp_path / "pids"
     path.touch()
     return path
@@ -28,7 +28,7 @@ def pids(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def living(pids: Path) -> Iterator[Callable[[], list[int]]]:
-    """Which of them are alive now; none of them outlives its test."""
+    """Returns the recorded processes that are still alive; they are killed after the test."""
 
     def look() -> list[int]:
         alive = []
@@ -45,13 +45,13 @@ def living(pids: Path) -> Iterator[Callable[[], list[int]]]:
 
 @pytest.fixture(params=["cgroup", "adoption"])
 def fence(request: pytest.FixtureRequest) -> bool:
-    """Both ways of holding a tree together; the value is what `run` takes."""
+    """Both ways to contain a process tree, as the `fence` argument of `run`."""
     if sys.platform != "linux":
         pytest.skip("only Linux has cgroups and adoption")
     if request.param == "adoption":
         return False
-    made = cgroup.make("probe")
-    if made is None:
-        pytest.skip("no cgroup can be made here: there is no writable cgroup v2 with cgroup.kill")
-    cgroup.remove(made)
+    probe = cgroup.make("probe")
+    if probe is None:
+        pytest.skip("needs a writable cgroup v2 with cgroup.kill")
+    cgroup.remove(probe)
     return True

@@ -1,4 +1,4 @@
-"""What is kept of an output, on disk, in memory and line by line."""
+"""What is kept of an output: on disk, in memory, and line by line."""
 
 import re
 import stat
@@ -24,7 +24,7 @@ def keep(path: Path, pieces: list[bytes], cap: int) -> bytes:
 
 
 def shortened(whole: bytes, cap: int) -> bytes:
-    """What a cap leaves of an output."""
+    """The part of an output that a cap keeps."""
     if len(whole) <= cap:
         return whole
     head, tail = cap // 2, cap - cap // 2

@@ -1,4 +1,4 @@
-"""A cgroup of its own, where the system allows it."""
+"""A cgroup for one command, where the system allows it."""
 
 import subprocess
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from untilgreen.process.tree import new_mark
 def made() -> Iterator[Path]:
     path = cgroup.make(new_mark())
     if path is None:
-        pytest.skip("no cgroup can be made here: there is no writable cgroup v2 with cgroup.kill")
+        pytest.skip("needs a writable cgroup v2 with cgroup.kill")
     yield path
     cgroup.kill(path)
     cgroup.remove(path)

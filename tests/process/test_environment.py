@@ -1,4 +1,4 @@
-"""Our own environment is read again only when it has changed."""
+"""Our environment variables are read again only when they have changed."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Running one command: what goes in, what comes out, and every way in which it ends."""
+"""Running one command: what goes in, what comes out, and every way it can end."""
 
 import json
 import os
@@ -30,7 +30,7 @@ pytestmark = posix
 
 @pytest.fixture
 def stranger() -> Iterator[subprocess.Popen[bytes]]:
-    """A child of this very process that no run knows of, in a session of its own and without a past."""
+    """A child of this process that belongs to no run: in its own session, without our variables."""
     with subprocess.Popen(["/bin/sleep", "600"], start_new_session=True, env={"PATH": "/bin"}) as process:
         yield process
         process.kill()
@@ -41,7 +41,7 @@ def escaping(way: str, *more: str) -> list[str]:
 
 
 def children() -> set[int]:
-    """Zombies are children, too."""
+    """Our child processes, including zombies."""
     return {child.pid for child in psutil.Process().children()}
 
 
@@ -107,7 +107,7 @@ async def test_a_command_need_not_read_its_input(tmp_path: Path) -> None:
 
 
 async def test_empty_input_is_a_pipe_that_ends_and_no_input_is_none(tmp_path: Path) -> None:
-    """Tools that search a piped input, if there is one, would search nothing."""
+    """Tools that search a piped input if there is one would otherwise search an empty one."""
     empty = await run(shell("test -p /dev/stdin && wc -c"), cwd=tmp_path, stdin=b"")
     none = await run(shell("test -c /dev/stdin && wc -c"), cwd=tmp_path)
 
@@ -173,7 +173,7 @@ async def test_the_file_has_every_byte_and_listeners_get_text(tmp_path: Path) ->
     assert ran.stdout == raw.decode(errors="replace")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel how much a pipe holds")
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux how much a pipe holds")
 async def test_only_a_command_that_prints_much_has_a_pipe_that_holds_much(tmp_path: Path) -> None:
     program = """
 import fcntl, os, sys
@@ -190,7 +190,7 @@ print("", fcntl.fcntl(1, fcntl.F_GETPIPE_SZ))
 
 
 async def test_lines_are_heard_while_the_command_runs(tmp_path: Path) -> None:
-    """The command ends only after its line was heard."""
+    """The command ends only once its line has reached the listener."""
 
     def answer(line: str) -> None:
         (tmp_path / line).touch()
@@ -256,7 +256,7 @@ while time.time() < end:
 
 
 async def test_a_process_that_forks_and_ends_all_the_time_is_ended(fence: bool, tmp_path: Path) -> None:
-    """It never has a number for long enough to be seen; in a cgroup it may found a session each time."""
+    """No process lives long enough to be seen; in a cgroup, each may even start its own session."""
     hops = tmp_path / "hops"
     with anyio.fail_after(HANG_SECONDS):
         await run([sys.executable, "-c", HOPPING, str(hops), str(fence)], cwd=tmp_path, fence=fence)
@@ -359,7 +359,7 @@ async def test_a_command_that_follows_the_first_request_is_not_asked_again(tmp_p
 async def test_a_cancelled_command_that_closed_its_pipes_and_does_not_follow_is_ended(
     tmp_path: Path, pids: Path, living: Living
 ) -> None:
-    """There is nothing left to wait for but the process itself, and whoever waits is being cancelled."""
+    """Only the process itself is left to wait for, and the task that waits is being cancelled."""
     script = f"trap '' INT; echo $$ > {pids}; echo ready; exec >&- 2>&-; while :; do sleep 0.05; done"
     with anyio.fail_after(HANG_SECONDS), anyio.CancelScope() as scope:
         await run(shell(script), cwd=tmp_path, on_line=lambda line: scope.cancel(), grace=0.3)
@@ -399,7 +399,7 @@ async def test_a_run_that_is_cancelled_before_it_began_starts_nothing(
 async def test_what_moved_to_another_cgroup_is_ended_while_other_commands_run(
     fence: bool, tmp_path: Path, pids: Path, living: Living
 ) -> None:
-    """Its own cgroup is empty then, but nobody needs to look at every process to find that out."""
+    """Its own cgroup is then empty; only our new child shows that a process is left."""
     home = cgroup.home()
     if not fence or home is None or not os.access(home / "cgroup.procs", os.W_OK):
         pytest.skip("needs a cgroup that a process may move to")
@@ -438,7 +438,7 @@ async def test_processes_that_are_not_ours_are_left_alone(
 
 
 async def test_a_process_without_variables_is_not_taken_from_the_tree_beside(tmp_path: Path) -> None:
-    """Two trees run, so that nobody can say by adoption whose the younger process is."""
+    """While two trees run, adoption can't show which of them a process belongs to."""
     heard: list[str] = []
 
     async def until(file: str, *before: str) -> None:
@@ -448,7 +448,7 @@ async def test_a_process_without_variables_is_not_taken_from_the_tree_beside(tmp
     with anyio.fail_after(HANG_SECONDS):
         async with anyio.create_task_group() as group:
             group.start_soon(until, "one")
-            while heard != ["up"]:  # noqa: ASYNC110 - another process says it
+            while heard != ["up"]:  # noqa: ASYNC110 - another process prints it
                 await anyio.sleep(0.01)
             group.start_soon(until, "two", "/usr/bin/env", "-i")
             while heard != ["up"] * 2:  # noqa: ASYNC110 - the same
@@ -464,7 +464,7 @@ async def test_a_process_without_variables_is_not_taken_from_the_tree_beside(tmp
 
 @pytest.fixture
 def ended() -> Iterator[subprocess.Popen[bytes]]:
-    """A child of this very process that has ended, and that nobody has waited for yet."""
+    """A child of this process that has ended and is not yet reaped."""
     with subprocess.Popen(shell("exit 3"), start_new_session=True) as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         yield process
@@ -479,7 +479,7 @@ async def test_how_a_child_of_somebody_else_ended_is_not_taken_from_him(
 
 
 async def test_a_run_leaves_no_trace_in_our_own_process(fence: bool, tmp_path: Path) -> None:
-    await run(shell("true"), cwd=tmp_path, fence=fence)  # whatever is opened once is open now
+    await run(shell("true"), cwd=tmp_path, fence=fence)  # opens what is opened only once
     handles, before, adopted = open_handles(), children(), is_subreaper()
 
     note = tmp_path / "note"
@@ -496,7 +496,7 @@ async def test_a_run_leaves_no_trace_in_our_own_process(fence: bool, tmp_path: P
     "content", ["b'x' * 100_000", "b'x' * 99_999 + b'\\n'", "(b'x' * 99 + b'\\n') * 1000"]
 )
 async def test_a_hundred_megabytes_of_output_cost_little_memory(content: str, tmp_path: Path) -> None:
-    """A driver of its own is measured, because this process has grown in other tests."""
+    """A separate driver is measured, because this process has grown in other tests."""
     driver = r"""
 import anyio, re, sys
 from pathlib import Path
@@ -526,7 +526,7 @@ anyio.run(main)
 async def test_a_tree_inside_a_tree_ends_with_the_outer_one(
     fence: bool, tmp_path: Path, pids: Path, living: Living
 ) -> None:
-    """The inner driver is killed without warning, so its own clearing up never happens."""
+    """The inner driver is killed without warning, so it never cleans up itself."""
     inner = f"""
 import anyio, os, signal, sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Directories for one command: gone with it, or by whoever comes after a driver that died."""
+"""Directories for one command: removed after it, or by the next driver if this one died."""
 
 import os
 import stat

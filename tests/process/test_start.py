@@ -1,4 +1,4 @@
-"""A child does nothing before it is let go, and never if its driver dies first."""
+"""A child does nothing until it is let go, and never starts if its driver dies first."""
 
 import os
 import signal
@@ -110,7 +110,7 @@ async def test_a_child_that_was_killed_while_it_waited_is_no_error(tmp_path: Pat
 
 @pytest.mark.parametrize("given", [None, b"input\n"])
 async def test_a_line_of_shell_sees_nothing_of_the_wait(given: bytes | None, tmp_path: Path) -> None:
-    """Nor does it change the numbers of lines or what there is to read."""
+    """Its line numbers and its standard input don't change either."""
     seen = 'echo "$0 $# $? $LINENO ${IFS}${UNTILGREEN_TREE_GO-unset}"; cat; nothing-of-that-name'
     bare = run_bare(seen, given or b"", tmp_path)
 
@@ -121,7 +121,7 @@ async def test_a_line_of_shell_sees_nothing_of_the_wait(given: bytes | None, tmp
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 async def test_a_line_of_shell_is_run_by_the_shell_that_waited(tmp_path: Path) -> None:
-    """A second one would cost as much as the first."""
+    """Starting a second shell would cost as much as the first."""
     ran = await run(shell("cat /proc/$$/cmdline; :"), cwd=tmp_path)
 
     program, option, line = ran.stdout.rstrip("\0").split("\0")

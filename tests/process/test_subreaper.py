@@ -1,4 +1,4 @@
-"""Adopting orphans: only while somebody needs it."""
+"""Orphans are adopted only while a process tree runs."""
 
 import subprocess
 import sys
@@ -49,7 +49,7 @@ def test_orphans_are_adopted_as_long_as_one_tree_needs_it() -> None:
     assert seen == [False, True, True, True, False]
 
 
-def test_a_process_that_adopts_anyway_goes_on_with_it() -> None:
+def test_an_inner_tree_that_ends_does_not_end_the_adoption_of_the_outer_one() -> None:
     with adopting_orphans(1):
         with adopting_orphans(2):
             pass

@@ -1,4 +1,4 @@
-"""Telling processes apart: by number and start, never by number alone."""
+"""Processes are told apart by id and start time, never by id alone."""
 
 import os
 import signal
@@ -101,9 +101,9 @@ def test_a_child_without_variables_is_not_one_that_can_not_be_read() -> None:
         assert environment(process.pid) == b""
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems show no such moment")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows this moment")
 def test_a_child_that_is_becoming_another_program_can_not_say_what_it_is() -> None:
-    """It is either seen with all of its variables, or asks for another look; never as one without any."""
+    """It is seen with all of its variables or raises `Unsettled`; it never seems to have none."""
     looks: list[bytes | None] = []
     for _ in range(200):
         with subprocess.Popen(["sleep", "600"], env={"WHO": "me"}) as process:
@@ -127,7 +127,7 @@ def test_a_signal_does_not_reach_another_process_with_the_same_number(
 
     send(replace(now, start=now.start - 100), signal.SIGKILL)
 
-    # What was sent first would have ended it first.
+    # Had the SIGKILL arrived, it would have ended the process first.
     send(now, signal.SIGTERM)
     assert sleeper.wait(60) == -signal.SIGTERM
 
@@ -151,7 +151,7 @@ def test_a_signal_to_a_group_reaches_all_of_it_and_never_our_own(sleeper: subpro
     finally:
         signal.signal(signal.SIGURG, before)
     other = replace(seen(sleeper.pid), session=2**22 + 1)
-    send_to_group(other, signal.SIGKILL)  # the number of its group has been given out again
+    send_to_group(other, signal.SIGKILL)  # its group id has been reused
     send_to_group(seen(sleeper.pid), signal.SIGTERM)
 
     assert heard == []

@@ -1,4 +1,4 @@
-"""What a dead driver left behind is found again and ended, and nothing else is."""
+"""Processes that a dead driver left behind are found and ended, and no others."""
 
 import os
 import signal
@@ -67,7 +67,7 @@ def exists(path: Path) -> bool:
 
 
 async def left_behind(argv: list[str], *, fence: bool, note: Path, pids: Path) -> None:
-    """A driver that was killed without warning while its command ran."""
+    """Run a command with a driver that is killed without warning while it runs."""
     driver = [sys.executable, "-c", DRIVER, str(note), str(fence), *argv]
     async with await anyio.open_process(driver, env={**os.environ, "PIDS": str(pids)}) as process:
         assert process.stdout is not None
@@ -96,7 +96,7 @@ async def test_what_a_killed_driver_left_is_ended(
 async def test_orphans_are_ended_when_the_command_itself_is_gone(
     fence: bool, tmp_path: Path, pids: Path, living: Living
 ) -> None:
-    """An agent dies of its broken pipe; what it started does not."""
+    """An agent dies of its broken pipe; the processes it started don't."""
     note = tmp_path / "note"
     await left_behind([sys.executable, str(ESCAPING), "daemon"], fence=fence, note=note, pids=pids)
     command, helper = listed(pids)
@@ -134,14 +134,14 @@ async def test_another_process_with_the_noted_number_is_left_alone(
     assert await end_left_behind(tmp_path / "note", grace=0) == ()
     assert stranger.poll() is None
 
-    write_note(tmp_path / "note", trace)  # the same note with the right start is believed
+    write_note(tmp_path / "note", trace)  # with the right start, the same note is believed
     assert await end_left_behind(tmp_path / "note", grace=0) == (stranger.pid,)
 
 
 async def test_a_session_whose_number_was_given_out_again_is_left_alone(
     tmp_path: Path, pids: Path, living: Living
 ) -> None:
-    """Its leader is gone, and the one that is left has variables of its own, but not our mark."""
+    """Its leader is gone, and the remaining process has its own variables, but not our mark."""
     script = f"sleep 600 & echo $! > {pids}"
     with session_of("/bin/sh", "-c", script) as leader:
         trace = trace_of(leader.pid)
@@ -149,7 +149,7 @@ async def test_a_session_whose_number_was_given_out_again_is_left_alone(
 
     assert await end_left_behind(tmp_path / "note", grace=0) == ()
     assert len(living()) == 1
-    assert [seen.pid for seen in Tree(trace=trace).members()] == living()  # whoever watched it knows better
+    assert [seen.pid for seen in Tree(trace=trace).members()] == living()  # a driver that watched it knows
 
 
 async def test_a_process_of_the_session_that_lost_its_variables_is_ended(
@@ -195,7 +195,7 @@ async def test_a_cgroup_that_is_not_of_this_tree_is_not_believed(
 ) -> None:
     held = cgroup.make(new_mark())
     if held is None:
-        pytest.skip("no cgroup can be made here")
+        pytest.skip("needs a writable cgroup")
     assert cgroup.join(held, stranger.pid)
     lie = replace(trace_of(stranger.pid), pid=2**22 + 1, cgroup=str(held))
     write_note(tmp_path / "note", lie)
@@ -276,7 +276,7 @@ def test_a_note_behind_one_that_a_dying_driver_did_not_finish_is_read(tmp_path: 
 async def test_a_tree_that_begins_after_all_others_were_ended_is_noted(
     tmp_path: Path, stranger: subprocess.Popen[bytes]
 ) -> None:
-    """As when a second Ctrl-C ends what runs, and a gate is tried once more."""
+    """For example, a second Ctrl-C ends what runs, and a gate is then tried once more."""
     path, trace = tmp_path / "note", trace_of(stranger.pid)
     write_note(path, trace)
     assert await end_left_behind(path, grace=0) == (stranger.pid,)

@@ -1,4 +1,4 @@
-"""The walls around a process, each tried from inside with the real bubblewrap."""
+"""The walls of a sandbox, each tested from inside with the real bubblewrap."""
 
 import ctypes
 import os
@@ -37,7 +37,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def shown_place() -> Iterator[Path]:
-    """A folder that no sandbox hides; removed last, since sandboxes of other tests mask sockets in it."""
+    """A directory that no sandbox hides; removed last, since sandboxes of other tests mask sockets in it."""
     place = Path("/opt", f"untilgreen-{os.getpid()}")
     place.mkdir()
     yield place
@@ -78,7 +78,7 @@ async def inside(script: str, work: Path, wall: Sandbox, **given: str) -> Ran:
 
 @pytest.fixture
 def planted() -> Iterator[list[Path]]:
-    """Files outside any workspace; should one be made after all, it does not stay."""
+    """Paths outside any workspace, removed afterwards in case a test does create one."""
     found = [Path("/etc/planted"), Path("/usr/planted")]
     yield found
     for path in found:
@@ -90,7 +90,7 @@ async def test_only_the_workspace_can_be_written(home: Path, work: Path, planted
     ran = await inside(script, work, sandbox(work))
 
     assert (work / "here").exists()
-    assert "root:" in ran.stdout, "the rest of the disk can be read"
+    assert "root:" in ran.stdout, "the rest of the disk must be readable"
     assert ran.stdout.count("Read-only file system") == 2
 
 
@@ -108,7 +108,7 @@ async def test_the_home_directory_is_empty_and_what_is_written_there_is_forgotte
 async def test_the_home_directory_is_empty_wherever_it_lies(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not because it is a temporary directory, or one that is closed to others."""
+    """Even if it is neither a temporary directory nor private to its user."""
     monkeypatch.setenv("HOME", "/usr/share")
     assert "doc" in names_in(Path("/usr/share"))
 
@@ -315,7 +315,7 @@ async def test_a_link_in_a_hidden_folder_of_programs_can_be_started_by_its_path(
 async def test_nothing_is_left_of_what_runs_away(
     fence: bool, home: Path, work: Path, pids: Path, living: Callable[[], list[int]]
 ) -> None:
-    """Numbers in a namespace of its own say nothing outside, so that its processes are counted by mark."""
+    """Process ids inside the namespace mean nothing outside, so its processes are counted by their mark."""
     mark = f"run-{os.getpid()}-{work.parent.name}"
     script = "setsid sleep 1000 & (setsid sh -c 'trap \"\" TERM INT; sleep 1000' &) ; sleep 0.2"
     ran = await run(
@@ -344,7 +344,7 @@ async def test_an_end_by_force_leaves_nothing_either(fence: bool, home: Path, wo
     assert marked(mark) == []
 
 
-async def test_who_is_asked_to_end_has_time_for_last_words(fence: bool, home: Path, work: Path) -> None:
+async def test_a_command_asked_to_end_has_time_for_last_words(fence: bool, home: Path, work: Path) -> None:
     script = "trap 'echo saved; exit 3' INT; echo ready; while :; do sleep 0.05; done"
     ran = await run(
         shell(script), cwd=work, sandbox=sandbox(work), fence=fence, seconds=2, grace=10, merge=True
@@ -379,7 +379,7 @@ async def test_it_ends_with_the_driver_and_a_later_one_finds_nothing(
 
 
 async def until(happened: Callable[[], bool]) -> None:
-    while not happened():  # noqa: ASYNC110 - another process tells nobody
+    while not happened():  # noqa: ASYNC110 - another process makes it happen
         await anyio.sleep(0.02)
 
 
@@ -410,7 +410,7 @@ async def test_what_bubblewrap_can_not_do_is_said_in_its_own_words(work: Path) -
 async def test_a_bubblewrap_that_lies_in_the_workspace_is_none(
     home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A shell with an activated environment has a folder of the workspace on its PATH."""
+    """A shell with an activated virtual environment has a directory of the workspace on PATH."""
     planted = work / ".venv" / "bin" / "bwrap"
     planted.parent.mkdir(parents=True)
     planted.write_text(f"#!/bin/sh\ntouch {work}/escaped\n")
@@ -445,7 +445,7 @@ def test_where_there_is_no_linux_nothing_is_started(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root's own files are at stake")
 async def test_a_driver_that_is_root_gives_no_settings_of_the_kernel_away(home: Path, work: Path) -> None:
-    """In the user namespace of a root driver, files of root can be written without any capability."""
+    """In a root driver's user namespace, root's files can be written without any capability."""
     script = (
         "import os\n"
         "opened = []\n"
@@ -529,7 +529,7 @@ async def test_a_program_in_the_workspace_that_became_a_link_is_not_followed(hom
 async def test_a_mount_below_the_workspace_does_not_follow_a_link_of_the_agent(
     way: str, home: Path, work: Path
 ) -> None:
-    """One from an earlier run without a sandbox, in which the parent of a mount point could be moved away."""
+    """The link is from an earlier run without a sandbox, which could move the mount point's parent away."""
     (work / "a" / ".ssh").mkdir(parents=True)
     wall = sandbox(work, Mount(path=work / "a" / ".ssh", way="write" if way == "write" else "read"))
     (work / "a").rename(work / "b")
@@ -547,7 +547,7 @@ def made(place: Path) -> Path:
     return place
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="needs a place that is not hidden anyway")
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, to create a directory that no sandbox hides")
 @pytest.mark.parametrize("network", [True, False])
 async def test_sockets_that_services_listen_at_can_not_be_reached(
     network: bool, shown_place: Path, home: Path, work: Path
@@ -609,7 +609,7 @@ async def test_memory_has_a_limit_that_can_not_be_raised_inside(home: Path, work
 
 
 async def test_the_number_of_processes_has_a_limit(home: Path, work: Path) -> None:
-    """The kernel counts none of root's, so that an ordinary user makes the sandbox of this test."""
+    """The kernel doesn't limit root's processes, so an ordinary user starts this sandbox."""
     forks = "i=0; while test $i -lt 100; do sleep 60 & echo $i; i=$((i + 1)); done"
     words = bwrap_command_line(
         shell(forks), Sandbox(processes=40), Path("/"), {"PATH": "/usr/bin:/bin"}
@@ -626,7 +626,7 @@ async def test_the_number_of_processes_has_a_limit(home: Path, work: Path) -> No
 
 
 async def test_what_is_kept_in_memory_has_a_size(home: Path, work: Path) -> None:
-    """In many small files: the size of a single one has a limit of its own."""
+    """Only together do the files reach the limit; a single file has its own."""
     wall = replace(sandbox(work), disk=1_000_000)
     many = "for n in 1 2 3 4 5 6; do head -c 500000 /dev/zero > /tmp/part$n || echo full; done"
     ran = await inside(many, work, wall)
@@ -652,7 +652,7 @@ async def test_each_empty_directory_has_that_size(
 async def test_what_leads_to_a_mount_in_the_workspace_can_not_be_moved_away(
     how: str, home: Path, work: Path
 ) -> None:
-    """Otherwise the fixed place could be written by its new name, and something else stand at the old one."""
+    """Otherwise the read-only directory could be written by its new name, and replaced under the old one."""
     fixed = made(work / "tools" / "deep" / ".venv")
     (fixed / "python").write_text("ours")
     wall = sandbox(work, Mount(path=fixed, way="read"))
@@ -667,7 +667,7 @@ async def test_what_leads_to_a_mount_in_the_workspace_can_not_be_moved_away(
 
 
 async def test_a_link_that_comes_while_the_sandbox_is_made_is_not_followed(home: Path, work: Path) -> None:
-    """A descriptor stays what it was, whatever then takes the place of its path."""
+    """A descriptor still refers to the original directory when its path leads elsewhere."""
     shown = made(work / "a" / "shown")
     (shown / "id").write_text("harmless")
     wall = sandbox(work, Mount(path=shown, way="read"))
@@ -693,7 +693,7 @@ async def test_no_descriptor_of_ours_is_open_in_the_sandbox_or_left_with_us(home
 
 
 async def test_what_is_written_to_the_disk_has_a_limit(home: Path, work: Path) -> None:
-    """Many small files count together; what was there before does not."""
+    """The sizes of all new files add up; files that were there before don't count."""
     (work / "old").write_bytes(b"x" * 6_000_000)
     wall = replace(sandbox(work), disk=8_000_000)
     more = "i=0; while :; do i=$((i + 1)); head -c 1000000 /dev/urandom > $i; sync $i; sleep 0.05; done"

@@ -1,4 +1,4 @@
-"""Containers as a sandbox: what is asked of the engine, with a stand-in that records it, and real ones."""
+"""Containers as a sandbox: the calls to the engine, recorded by a stand-in, and real containers."""
 
 import json
 import os
@@ -50,12 +50,12 @@ def wall(work: Path, engine: str = "podman") -> Sandbox:
     return Sandbox(mounts=mounts, engine=engine, image=IMAGE)
 
 
-# What is asked of an engine.
+# Calls to an engine.
 
 
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A stand-in for both engines on the PATH, and the file in which it records its calls."""
+    """Put a stand-in for both engines on PATH; returns the file in which it records its calls."""
     log, programs = tmp_path / "asked", tmp_path / "programs"
     programs.mkdir()
     for engine in ("docker", "podman"):

@@ -1,4 +1,4 @@
-"""A command in a room: what starts before it is small, and what is hidden from it may be much."""
+"""A command in a room: what enters the room for it loads little, and it can hide many paths."""
 
 import subprocess
 from pathlib import Path
