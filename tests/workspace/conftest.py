@@ -1,4 +1,4 @@
-"""Repositories to work in; nobody's own settings are read."""
+"""Repositories to work in; git reads none of this machine's settings."""
 
 import os
 from pathlib import Path

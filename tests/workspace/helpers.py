@@ -9,7 +9,7 @@ import pytest
 
 
 def git(place: Path, *arguments: str, env: dict[str, str] | None = None, check: bool = True) -> str:
-    """What a person's own git says."""
+    """The output of a person's own git."""
     done = subprocess.run(
         ["git", *arguments],
         cwd=place,
@@ -36,7 +36,7 @@ def write(place: Path, files: dict[str, str | bytes]) -> None:
 
 
 def contents(place: Path) -> dict[str, bytes | str | None]:
-    """All that is in a directory: bytes of files, targets of links as text, None for an empty directory."""
+    """Everything in a directory: bytes of files, targets of links as text, None for an empty directory."""
     found: dict[str, bytes | str | None] = {}
     for item in sorted(place.rglob("*")):
         name = item.relative_to(place).as_posix()
@@ -51,29 +51,29 @@ def contents(place: Path) -> dict[str, bytes | str | None]:
     return found
 
 
-def tell_on_every_hook(repository: Path, told: Path) -> None:
-    """Hooks that write their names to a file; `fsmonitor` is one for `core.fsmonitor`."""
+def record_every_hook(repository: Path, log: Path) -> None:
+    """Install hooks that write their names to a file; `fsmonitor` is for `core.fsmonitor`."""
     names = [path.stem for path in (repository / ".git" / "hooks").glob("*.sample")]
     for name in {*names, "post-index-change", "reference-transaction", "post-checkout", "fsmonitor"}:
         hook = repository / ".git" / "hooks" / name
-        hook.write_text(f"#!/bin/sh\necho {name} >> '{told}'\n")
+        hook.write_text(f"#!/bin/sh\necho {name} >> '{log}'\n")
         hook.chmod(0o755)
 
 
 def settle(place: Path, *paths: str) -> None:
-    """Make files look old to git, which otherwise reads again what is as young as its index."""
+    """Make files look old to git, which otherwise rereads files as young as its index."""
     for path in paths:
         os.utime(place / path, (1_000_000_000, 1_000_000_000))
     git(place, "update-index", "-q", "--refresh", check=False)
 
 
 def many_files() -> dict[str, str | bytes]:
-    """So many that an index with them counts as large; long names need fewer files for that."""
+    """Enough files for an index to count as large; with long names, fewer are needed."""
     return {f"{'long' * 60}/{'path' * 60}/{number}.txt": "same\n" for number in range(2_000)}
 
 
 def put_in_front_of_git(home: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    """Let some Python run before each git command; `verb` is what it is asked to do."""
+    """Run some Python before each git command; `verb` is the git subcommand."""
     wrapper = home / "in-front" / "git"
     wrapper.parent.mkdir()
     wrapper.write_text(

@@ -1,4 +1,4 @@
-"""Whatever is done to them, a workspace in memory and one on disk hold the same files and tell the same."""
+"""Whatever is done to them, workspaces in memory and on disk have the same files and report the same."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ Deed = tuple[str, str | int, str | int | None]
 
 
 async def play(deeds: Sequence[Deed], workspace: Workspace, files: Files) -> list[object]:
-    """Do all of it, and note everything that can be seen on the way, but for names of snapshots."""
+    """Perform the deeds and return everything visible, with snapshots by number instead of name."""
     snapshots = [await workspace.snapshot("0")]
     seen: list[object] = []
     for deed, what, how in deeds:

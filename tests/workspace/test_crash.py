@@ -1,4 +1,4 @@
-"""Killed at any moment, a driver leaves a usable repository, and the next one takes the right snapshot."""
+"""A driver killed at any moment leaves a usable repository, and the next one takes the right snapshot."""
 
 import os
 import random
@@ -40,7 +40,7 @@ ONCE = DRIVER.replace("MOST", "1")
 
 
 def tree_on_disk(repository: Path, tmp_path: Path) -> str:
-    """What git itself makes of the files, from an index that knows nothing."""
+    """The tree that git itself makes of the files, starting with an empty index."""
     index = tmp_path / "fresh-index"
     index.unlink(missing_ok=True)
     git(repository, "add", "-A", env={"GIT_INDEX_FILE": str(index)})
@@ -48,7 +48,7 @@ def tree_on_disk(repository: Path, tmp_path: Path) -> str:
 
 
 def kill(process: subprocess.Popen[bytes], *, with_children: bool) -> None:
-    """The driver alone, so that its git lives on for a moment, or all at once."""
+    """Kill the driver with its children, or alone, so that its git lives on for a moment."""
     with suppress(psutil.NoSuchProcess):
         driver = psutil.Process(process.pid)
         victims = [driver, *(driver.children(recursive=True) if with_children else ())]
@@ -86,7 +86,7 @@ async def test_a_driver_killed_at_any_moment_leaves_everything_usable(
     for number in range(KILLS):
         process = started(LOOP, repository, private, first, second)
         await anyio.sleep(random.uniform(0, 0.25))
-        assert process.poll() is None, "the loop ended by itself"
+        assert process.poll() is None, "the driver ended by itself"
         kill(process, with_children=number % 2 == 0)
 
         survivor = GitWorkspace(repository, "r1", private)
@@ -103,10 +103,10 @@ async def test_a_driver_killed_at_any_moment_leaves_everything_usable(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-async def test_a_restore_that_was_killed_is_no_work_of_somebody(
+async def test_a_killed_restore_is_not_taken_for_work_of_somebody_else(
     repository: Path, private: Path, tmp_path: Path
 ) -> None:
-    """The same restore again, with the same `known`, leaves nothing out."""
+    """The same restore again, with the same `known`, skips no file."""
     write(repository, {f"{number}.txt": f"old {number}\n" * 200 for number in range(150)})
     first = await GitWorkspace(repository, "r1", private).snapshot("first")
     for number in range(10):

@@ -1,4 +1,4 @@
-"""What no snapshot contains is found anew whenever it may have changed, and only then."""
+"""Files that no snapshot contains are looked for again whenever they may have changed, and only then."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -64,7 +64,7 @@ async def test_a_new_rule_is_seen(workspace: GitWorkspace, exporter: Exporter) -
 async def test_git_is_not_asked_again_about_the_same_files(
     workspace: GitWorkspace, exporter: Exporter, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    await anyio.sleep(FRESH_NANOSECONDS / 1e9)  # what is younger could change again without showing it
+    await anyio.sleep(FRESH_NANOSECONDS / 1e9)  # a younger file could change again without showing it
     first = await exporter.unkept()
     put_in_front_of_git(tmp_path, monkeypatch, "sys.exit(1)\n")
 

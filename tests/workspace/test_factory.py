@@ -1,4 +1,4 @@
-"""The right kind of workspace for each directory, and trouble told before the work begins."""
+"""The right kind of workspace for each directory, and problems reported before work begins."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ async def test_a_repository_opens_as_one_and_a_directory_as_one(
     assert kinds == [GitWorkspace, GitWorkspace, DirectoryWorkspace, DirectoryWorkspace]
 
 
-async def test_opening_touches_no_file_and_names_no_trouble_where_there_is_none(
+async def test_opening_touches_no_file_and_reports_no_problem_where_there_is_none(
     repository: Path, private: Path
 ) -> None:
     write(repository, {"a.txt": "1\n"})
@@ -36,7 +36,7 @@ async def test_opening_touches_no_file_and_names_no_trouble_where_there_is_none(
     assert git(repository, "for-each-ref") == ""
 
 
-async def test_what_stands_in_the_way_is_told_when_opening(tmp_path: Path, private: Path) -> None:
+async def test_what_prevents_the_work_is_reported_when_opening(tmp_path: Path, private: Path) -> None:
     git(tmp_path, "init", "--quiet", "--bare", "bare.git")
 
     with pytest.raises(WorkspaceNotReady, match="bare"):
@@ -48,7 +48,7 @@ async def test_what_stands_in_the_way_is_told_when_opening(tmp_path: Path, priva
 async def test_a_directory_stays_one_although_an_agent_makes_a_repository_of_it(
     tmp_path: Path, private: Path
 ) -> None:
-    """The filters of that repository would be programs of the agent's choice."""
+    """That repository's filters would be programs of the agent's choosing."""
     place = tmp_path / "plain"
     write(place, {"a.txt": "1\n", ".gitattributes": "* filter=agent\n"})
     await (await open_workspace(place, "r1", private)).snapshot("0")

@@ -1,4 +1,4 @@
-"""What a listing does not call moved has not changed; where that is not sure, git is asked."""
+"""A file that a listing doesn't report as changed has not changed; if that is uncertain, git is asked."""
 
 import os
 import time
@@ -31,7 +31,7 @@ def settled(place: Path) -> Listing:
 
 
 def rewrite(place: Path) -> None:
-    """The same size, and the old time put back."""
+    """Change the content, but keep the size and put the old times back."""
     times = (place / "a.txt").stat()
     write(place, {"a.txt": "9\n"})
     os.utime(place / "a.txt", ns=(times.st_atime_ns, times.st_mtime_ns))

@@ -50,7 +50,7 @@ async def test_odd_names_are_kept_and_brought_back(repository: Path, workspace: 
 
 
 @pytest.mark.parametrize("name", ["git~1", ".GIT", ".git ", "a/.GIT/config"])
-async def test_names_that_git_never_takes_in_are_told(
+async def test_names_that_git_never_tracks_are_reported(
     repository: Path, workspace: GitWorkspace, name: str
 ) -> None:
     write(repository, {name: "1\n", "b.txt": "1\n"})
@@ -63,7 +63,7 @@ async def test_names_that_git_never_takes_in_are_told(
 async def test_ignore_rules_are_asked_about_the_path_itself(
     repository: Path, workspace: GitWorkspace
 ) -> None:
-    """git would take the name `:/build` for the directory `build` at the top."""
+    """git would take the name `:/build` for the directory `build` at the top level."""
     write(repository, {".gitignore": "/build\n"})
     empty = await workspace.snapshot("0")
     write(repository, {".gitignore": "", ":/build/out.txt": "1\n", "build/out.txt": "1\n"})
@@ -73,7 +73,7 @@ async def test_ignore_rules_are_asked_about_the_path_itself(
     assert contents(repository) == {".gitignore": b"/build\n", "build/out.txt": b"1\n"}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no file names of any bytes")
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't allow arbitrary bytes in file names")
 async def test_names_that_are_no_text_are_kept_and_can_be_told(
     repository: Path, workspace: GitWorkspace
 ) -> None:
@@ -83,11 +83,11 @@ async def test_names_that_are_no_text_are_kept_and_can_be_told(
     full = await workspace.snapshot("1")
     name.write_bytes(b"somebody\n")
     done = await workspace.restore(empty, full)
-    told = msgspec.json.encode([await workspace.changes(empty, full), done])
+    encoded = msgspec.json.encode([await workspace.changes(empty, full), done])
     assert name.read_bytes() == b"somebody\n"
     await workspace.restore(empty, None)
 
-    assert rb"latin-\\xe9.txt" in told
+    assert rb"latin-\\xe9.txt" in encoded
     assert done.kept == ("latin-\\xe9.txt",)
     assert contents(repository) == {}
 
@@ -322,7 +322,7 @@ async def test_a_file_that_may_not_be_read_is_named(
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-async def test_a_directory_that_may_not_be_read_is_told(repository: Path, workspace: GitWorkspace) -> None:
+async def test_an_unreadable_directory_is_reported(repository: Path, workspace: GitWorkspace) -> None:
     write(repository, {"closed/a.txt": "1\n", "open.txt": "1\n"})
     (repository / "closed").chmod(0)
     try:
@@ -333,7 +333,7 @@ async def test_a_directory_that_may_not_be_read_is_told(repository: Path, worksp
     assert [warning for warning in workspace.warnings() if "closed" in warning]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 async def test_pipes_and_sockets_are_passed_over(repository: Path, workspace: GitWorkspace) -> None:
     write(repository, {"a.txt": "1\n"})
     before = await workspace.snapshot("0")

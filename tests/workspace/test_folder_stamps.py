@@ -1,4 +1,4 @@
-"""Directories that are listed twice with the same times have the same names; else git is asked."""
+"""Directories whose times have not changed since the last listing hold the same names; else git is asked."""
 
 import os
 import time
@@ -36,8 +36,8 @@ def rename(place: Path) -> None:
     (place / "d/e/f.txt").rename(place / "d/e/g.txt")
 
 
-def come_and_go(place: Path) -> None:
-    """With its old time: only the one that nobody can set tells."""
+def add_with_old_time(place: Path) -> None:
+    """Put the modification time back: only the change time, which can't be set, shows the new file."""
     before = (place / "d/e").stat()
     write(place, {"d/e/new.txt": ""})
     os.utime(place / "d/e", ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -53,7 +53,7 @@ NAMES: list[Callable[[Path], object]] = [
     lambda place: write(place, {"d/e/deep/new.txt": ""}),
     lambda place: (place / "d/e/f.txt").unlink(),
     rename,
-    come_and_go,
+    add_with_old_time,
     put_a_link_there,
     lambda place: (place / "empty").mkdir(),
     lambda place: git(place / "d", "init", "--quiet"),
@@ -95,7 +95,7 @@ def test_a_rule_that_was_just_written_may_be_written_again(place: Path) -> None:
 
 
 def test_a_directory_that_had_just_changed_is_read_again(place: Path) -> None:
-    """Its time may be the same although a directory came into it."""
+    """Its time may be the same although a directory was added to it."""
     write(place, {"d/e/new/x.txt": ""})
     before = listed(place)
     wrong = before.found[b"d/e/"]._replace(below=())

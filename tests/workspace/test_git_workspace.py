@@ -1,4 +1,4 @@
-"""A repository as workspace: what a snapshot holds, and that git itself notices nothing."""
+"""A repository as a workspace: what a snapshot contains, and that the user's git notices nothing."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ from tests.workspace.helpers import (
     git,
     many_files,
     put_in_front_of_git,
-    tell_on_every_hook,
+    record_every_hook,
     write,
 )
 from untilgreen.core.values.model import Change
@@ -29,7 +29,7 @@ OURS = (".git/objects/", ".git/refs/untilgreen/")
 
 
 def state_of_git(repository: Path) -> dict[str, str]:
-    """Every file that git keeps, but for objects and our own refs."""
+    """The hashes of all of git's files, except objects and our own refs."""
     return {
         str(path.relative_to(repository)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted((repository / ".git").rglob("*"))
@@ -86,7 +86,7 @@ async def test_git_notices_nothing_of_all_the_work(
         "gc.auto": "1",
     }.items():
         git(repository, "config", key, value)
-    tell_on_every_hook(repository, tmp_path / "told")
+    record_every_hook(repository, tmp_path / "hooks-that-ran")
     before = state_of_git(repository)
     seen = git(repository, "-c", "core.fsmonitor=false", "--no-optional-locks", "status", "--porcelain")
     before_files = contents(repository)
@@ -102,7 +102,7 @@ async def test_git_notices_nothing_of_all_the_work(
 
     assert state_of_git(repository) == before
     assert contents(repository) == before_files
-    assert not (tmp_path / "told").exists()
+    assert not (tmp_path / "hooks-that-ran").exists()
     assert (
         git(repository, "-c", "core.fsmonitor=false", "--no-optional-locks", "status", "--porcelain") == seen
     )
@@ -272,7 +272,7 @@ async def test_a_few_changes_among_many_files_are_grafted_and_not_written_from_t
 async def test_a_file_that_is_written_between_its_two_readers_is_kept_as_the_index_has_it(
     repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The index takes it in as it was, and then the tree would be made from it as it is."""
+    """Otherwise the index would have the file as it was, and the tree the file as it is now."""
     write(repository, {"a.txt": "1\n"})
     commit(repository)
     await workspace.snapshot("0")
@@ -296,7 +296,7 @@ async def test_a_file_that_is_written_between_its_two_readers_is_kept_as_the_ind
 async def test_new_files_among_many_are_looked_for_only_where_a_name_came_or_went(
     repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Or where a rule about ignored files changed, even one that git itself ignores."""
+    """Or where an ignore rule changed, even one in a file that git itself ignores."""
     write(repository, many_files())
     write(repository, {"a.txt": "1\n", "d/.gitignore": "*.log\n.gitignore\n", "d/x.log": "1\n"})
     commit(repository)
@@ -320,7 +320,7 @@ async def test_new_files_among_many_are_looked_for_only_where_a_name_came_or_wen
 async def test_a_file_among_many_that_came_at_the_moment_of_a_look_is_in_the_next_snapshot(
     repository: Path, workspace: GitWorkspace
 ) -> None:
-    """The directory's time is the same before and after it came, as far as the disk can tell."""
+    """The directory's time may be the same before and after the file came, at the disk's resolution."""
     write(repository, {**many_files(), "d/a.txt": "1\n"})
     commit(repository)
     await workspace.snapshot("0")
@@ -748,10 +748,10 @@ async def test_a_large_file_is_named_when_git_stores_it(workspace: GitWorkspace)
     with (workspace.root / "huge.bin").open("wb") as file:
         file.truncate(NOTEWORTHY + 1)
 
-    told: list[str] = []
-    workspace.tell = told.append
+    messages: list[str] = []
+    workspace.tell = messages.append
     await workspace.snapshot("0")
 
-    assert told == workspace.warnings(), "it is said at once, and once"
-    (sentence,) = told
+    assert messages == workspace.warnings(), "it must be reported at once, and only once"
+    (sentence,) = messages
     assert sentence.startswith("huge.bin (100 MB) is stored in git again")

@@ -1,4 +1,4 @@
-"""Other files in the workspace for a while; its own are there again afterwards, whatever happens."""
+"""Other files are in the workspace for a while; its own are put back afterwards, whatever happens."""
 
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""Every workspace holds to the same laws: in memory, in a repository and in a plain directory."""
+"""Every workspace obeys the same laws: in memory, in a repository and in a plain directory."""
 
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Snapshots that are on a remote before anybody hears of them, and one driver that pushes them."""
+"""Snapshots are on the remote before anybody hears of them, and only one driver pushes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUN = "2pk1c9x4t"
 
 
 async def opened(tmp_path: Path, name: str, *, ours: bool = True) -> tuple[RemoteWorkspace, Path]:
-    """A machine that continues the run where the remote says it stands: a cache, and a worktree of it."""
+    """A machine that continues the run from the remote's state: a cache, and a worktree of it."""
     source, there, place = tmp_path / "source", tmp_path / "remote.git", tmp_path / name
     remote = Remote(str(there), tmp_path / f"{name}-cache")
     if not there.exists():

@@ -1,4 +1,4 @@
-"""A restore loses nothing: not what is ignored, not what somebody else does, not when it is cut off."""
+"""A restore loses nothing: no ignored files, no changes by others, nothing when it is cut off."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ from untilgreen.workspace.restore import Intent, Intents, in_the_way
 async def test_what_a_snapshot_ignores_is_not_deleted_when_a_later_one_had_it(
     repository: Path, workspace: GitWorkspace
 ) -> None:
-    """The agent dropped a rule, so that its snapshot has the user's `.env`; going back must not delete it."""
+    """The agent removed a rule, so its snapshot has the user's `.env`; going back must not delete it."""
     write(repository, {".gitignore": ".env\nbuild/\n", "a.txt": "1\n"})
     write(repository, {".env": "KEY=precious\n", "build/out.txt": "1\n"})
     before = await workspace.snapshot("0")
@@ -248,7 +248,7 @@ async def test_a_restore_that_has_begun_to_write_is_finished_before_it_is_cancel
 
 
 def write_once(home: Path, file: Path) -> str:
-    """Code that writes a file right before the first time that git is about to change files."""
+    """Code that writes a file right before git changes files for the first time."""
     return (
         f"if verb == 'read-tree' and not os.path.exists({str(home / 'once')!r}):\n"
         f"    open({str(home / 'once')!r}, 'w').close()\n"
@@ -290,7 +290,7 @@ async def test_a_restore_that_was_cut_off_and_then_raced_still_knows_its_own_wor
     assert contents(repository) == {"a.txt": b"1\n", "b.txt": b"1\n"}
 
 
-async def test_files_that_never_rest_are_told_to_the_user(
+async def test_files_that_keep_changing_are_reported_to_the_user(
     repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(repository, {"a.txt": "1\n"})
@@ -309,7 +309,7 @@ async def test_files_that_never_rest_are_told_to_the_user(
 async def test_a_restore_that_gave_up_does_not_take_later_for_its_own_what_somebody_wrote(
     repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody writes one file after another, each in the moment in which files are about to change."""
+    """Somebody writes one file after another, each just as files are about to change."""
     names = ["a.txt", "b.txt", "c.txt", "d.txt"]
     write(repository, dict.fromkeys(names, "1\n"))
     first = await workspace.snapshot("0")
@@ -391,7 +391,7 @@ async def test_a_file_that_was_written_again_with_the_same_bytes_is_in_no_ones_w
     write(repository, {"a.txt": "1\n", "b.txt": "1\n"})
     commit(repository)
     first = await workspace.snapshot("0")
-    write(repository, {"a.txt": "2\n", "new.txt": "1\n"})  # for a new name git writes the index
+    write(repository, {"a.txt": "2\n", "new.txt": "1\n"})  # a new name makes git write the index
     second = await workspace.snapshot("1")
     for name in ("a.txt", "b.txt"):
         os.utime(repository / name, (2_000_000_000, 2_000_000_000))

@@ -1,4 +1,4 @@
-"""What a run finds when it begins is read, and nothing is written for it."""
+"""The state that a run finds when it begins is read without writing anything."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from untilgreen.workspace.starting_point import starting_point
 
 
 async def test_a_look_leaves_the_index_of_the_user_as_it_is(repository: Path) -> None:
-    """git would write down what it found out about files that were only touched."""
+    """git would refresh the index entries of files that were only touched."""
     write(repository, {"a.txt": "1\n", "b.txt": "1\n"})
     commit(repository)
     settle(repository, "a.txt", "b.txt")

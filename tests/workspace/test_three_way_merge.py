@@ -1,4 +1,4 @@
-"""Merging trees: both sides' changes, and every way in which they can stand against each other."""
+"""Merging trees: both sides' changes, and every way in which they can conflict."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ LINES = "".join(f"{number}\n" for number in range(20))
 
 
 class Sides:
-    """One workspace whose files are those of one side after the other."""
+    """One workspace that holds the files of one side after the other."""
 
     def __init__(self, repository: Path, private: Path) -> None:
         self.place = repository

@@ -1,4 +1,4 @@
-"""Snapshots made without git are those that git makes, whatever happens to the files in between."""
+"""Snapshots made without git equal those that git makes, whatever happens to the files in between."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ CONTENTS = ("1\n", "2\n", "3\r\n", "$Id$\n", "")
 
 
 def edit(place: Path, path: str, content: str) -> None:
-    """Write in place, or put a file there."""
+    """Write to a file in place, or create it."""
     target = place / path
     if target.is_symlink():
         target.unlink()
@@ -31,14 +31,14 @@ def edit(place: Path, path: str, content: str) -> None:
 
 
 def replace(place: Path, path: str, content: str) -> None:
-    """As editors do: another file takes the name."""
+    """Rename another file over it, as editors do."""
     if (place / path).is_file():
         (place / "draft~").write_bytes(content.encode())
         (place / "draft~").rename(place / path)
 
 
 def disguise(place: Path, path: str, content: str) -> None:
-    """The same size and time with other bytes, where git sees it: it compares whole seconds."""
+    """Change the bytes but not size and time, unless git would miss it: it compares whole seconds."""
     target = place / path
     if target.is_file() and not target.is_symlink():
         before = target.stat()
@@ -63,7 +63,7 @@ def point(place: Path, path: str, content: str) -> None:
 
 
 def swap(place: Path, path: str, content: str) -> None:
-    """A link where a directory was, and a directory again."""
+    """Replace the directory by a link, or the link by the directory again."""
     folder, aside = place / "d", place / "aside"
     if folder.is_symlink():
         folder.unlink()
@@ -78,7 +78,7 @@ def ignore(place: Path, path: str, content: str) -> None:
 
 
 def attribute(place: Path, path: str, content: str) -> None:
-    """With new times: git reads no file again because its attributes changed."""
+    """Also touch the files: git doesn't reread a file because its attributes changed."""
     write(place, {".gitattributes": f"* text=auto ident\n{path} eol=crlf filter=rot\n" if content else ""})
     for each in PATHS:
         if (place / each).is_file():
@@ -128,7 +128,7 @@ SETTINGS = st.sampled_from(
 
 
 async def agree(home: Path, setting: str, steps: list[list[tuple[Callable[..., None], str, str]]]) -> int:
-    """Take each snapshot twice, the second time by git alone; returns how often the first left the index."""
+    """Take each snapshot twice, the second with git alone; return how often the first skipped the index."""
     place = home / "place"
     place.mkdir()
     git(place, "init", "--quiet")
@@ -188,7 +188,7 @@ def test_every_snapshot_is_the_one_that_git_makes(
 
 
 async def test_changed_files_are_taken_without_the_index(tmp_path: Path) -> None:
-    """The same comparison where it is known that git is not asked."""
+    """The same comparison, for changes that are known not to need git."""
     steps = [[(edit, "a.txt", f"{number}\n"), (turn, "run.sh", "")] for number in range(5, 9)]
 
     assert await agree(tmp_path, "", steps) == 4

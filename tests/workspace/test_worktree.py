@@ -1,4 +1,4 @@
-"""A worktree ends as one commit, whatever an agent made of the files that git keeps about it."""
+"""A worktree ends as one commit, whatever an agent did to git's files about it."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ async def end(worktree: Worktree, tree: str) -> str | None:
     return await worktree.commit(tree, await worktree.head() or "", "the result", 1_700_000_000.0)
 
 
-async def test_the_worktree_stands_on_its_result(repository: Path, worktree: Worktree) -> None:
+async def test_the_worktree_has_its_result_checked_out(repository: Path, worktree: Worktree) -> None:
     made = await end(worktree, tree_of(worktree))
 
     assert made is not None
@@ -53,7 +53,7 @@ async def test_git_stays_in_a_worktree_without_its_git_below_another_repository(
 async def test_links_in_place_of_what_git_writes_are_replaced_and_not_followed(
     repository: Path, worktree: Worktree, tmp_path: Path
 ) -> None:
-    """An agent in a sandbox can write these; the driver, which is outside, must not write through them."""
+    """An agent in a sandbox can create these links; the driver, outside it, must not write through them."""
     tree = tree_of(worktree)
     (admin,) = worktree.admins()
     victims = {name: tmp_path / f"victim-{name}" for name in ("index", "HEAD", "log", "head-log")}

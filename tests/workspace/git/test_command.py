@@ -1,4 +1,4 @@
-"""git fails with its own words and a way out, and hears only what it should."""
+"""git's failures come with its own words and what to do, and git gets only the variables it needs."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.workspace.helpers import commit, git, tell_on_every_hook, write
+from tests.workspace.helpers import commit, git, record_every_hook, write
 from untilgreen.errors import UserError, WorkspaceNotReady
 from untilgreen.workspace.git import command
 from untilgreen.workspace.git.command import Git, GitFailed, environment
@@ -23,10 +23,10 @@ async def test_a_machine_without_git_is_told_to_install_it(
         await workspace.snapshot("0")
 
 
-async def test_a_filter_that_lies_only_in_the_workspace_is_found(
+async def test_a_filter_that_is_only_in_the_workspace_is_found(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As one that was installed into the environment of the project."""
+    """For example, one that was installed into the project's virtual environment."""
     write(
         repository, {".venv/bin/louder": "#!/bin/sh\ntr a-z A-Z\n", ".gitattributes": "*.txt filter=louder\n"}
     )
@@ -42,44 +42,44 @@ async def test_a_filter_that_lies_only_in_the_workspace_is_found(
 
 
 async def test_no_hook_of_the_repository_runs(repository: Path, tmp_path: Path) -> None:
-    tell_on_every_hook(repository, tmp_path / "told")
+    record_every_hook(repository, tmp_path / "hooks-that-ran")
 
     await Git(place=repository)("commit", "--quiet", "--allow-empty", "--message", "work")
 
-    assert not (tmp_path / "told").exists()
+    assert not (tmp_path / "hooks-that-ran").exists()
 
 
 async def test_no_program_that_settings_name_looks_at_files(repository: Path, tmp_path: Path) -> None:
     write(repository, {"a.txt": "1\n"})
     commit(repository)
-    tell_on_every_hook(repository, tmp_path / "told")
+    record_every_hook(repository, tmp_path / "hooks-that-ran")
     git(repository, "config", "core.fsmonitor", ".git/hooks/fsmonitor")
 
     await Git(place=repository)("status")
 
-    assert not (tmp_path / "told").exists()
+    assert not (tmp_path / "hooks-that-ran").exists()
 
 
 @pytest.mark.parametrize("below", ["", "src"])
 async def test_a_git_that_lies_in_the_workspace_is_not_ours(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
 ) -> None:
-    """A shell with an activated environment has a folder of the workspace on its PATH."""
+    """A shell with an activated virtual environment has a directory of the workspace on PATH."""
     planted = tmp_path / "planted"
     write(repository, {".venv/bin/git": f"#!/bin/sh\ntouch {planted}\n", "src/x": ""})
     (repository / ".venv" / "bin" / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{repository / '.venv' / 'bin'}:.venv/bin:{os.environ['PATH']}")
 
-    said = await Git(place=repository / below)("version")
+    output = await Git(place=repository / below)("version")
 
-    assert said.startswith(b"git version")
+    assert output.startswith(b"git version")
     assert not planted.exists()
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize("named", [True, False])
-async def test_a_pipe_in_place_of_head_is_said_and_not_waited_for(repository: Path, named: bool) -> None:
+async def test_a_pipe_in_place_of_head_is_reported_and_not_waited_for(repository: Path, named: bool) -> None:
     folder = repository / ".git"
     (folder / "HEAD").unlink()
     os.mkfifo(folder / "HEAD")
@@ -92,7 +92,7 @@ async def test_a_pipe_in_place_of_head_is_said_and_not_waited_for(repository: Pa
 async def test_a_git_that_appears_in_front_of_ours_later_is_not_started(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a folder of the user's PATH that an agent may write to."""
+    """For example, in a directory on the user's PATH that an agent may write to."""
     early, called = tmp_path / "bin", tmp_path / "called"
     early.mkdir()
     monkeypatch.setenv("PATH", f"{early}:{os.environ['PATH']}")
@@ -136,7 +136,7 @@ def test_only_the_variables_that_find_git_itself_are_handed_on(monkeypatch: pyte
 
 
 def half_made(repository: Path) -> Path:
-    """A worktree that another git is just making, and the file of it that is still empty."""
+    """Set up a worktree that another git is still creating; returns its file that is still empty."""
     admin = repository / ".git" / "worktrees" / "other"
     write(admin, {"gitdir": f"{repository}-other/.git\n", "HEAD": "ref: refs/heads/other\n", "commondir": ""})
     return admin / "commondir"

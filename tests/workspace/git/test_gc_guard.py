@@ -1,4 +1,4 @@
-"""A gc of somebody else is noticed, waited for, and what it took is written once more."""
+"""Somebody else's gc is noticed and waited for, and what it removed is written again."""
 
 import os
 import shutil
@@ -19,15 +19,15 @@ from untilgreen.workspace.git.snapshot_refs import Refs
 from untilgreen.workspace.git_workspace import GitWorkspace
 
 
-def a_git(folder: Path) -> str:
-    """A program that sleeps under the name of git."""
+def sleeping_git(folder: Path) -> str:
+    """A program named git that only sleeps."""
     program = folder / "git"
     program.symlink_to(shutil.which("sleep") or "/bin/sleep")
     return str(program)
 
 
 def started(*words: str) -> subprocess.Popen[bytes]:
-    """A process that stands for a gc."""
+    """A process that stands in for a gc."""
     return subprocess.Popen(words)
 
 
@@ -48,7 +48,7 @@ async def test_a_gc_that_came_and_went_is_seen(repository: Path) -> None:
 
 
 async def test_a_gc_that_runs_is_waited_for(repository: Path, tmp_path: Path) -> None:
-    sleeper = started(a_git(tmp_path), "60")
+    sleeper = started(sleeping_git(tmp_path), "60")
     note = repository / ".git" / NOTE
     note.write_text(f"{sleeper.pid} {socket.gethostname()}")
     seen: list[bool] = []
@@ -67,24 +67,24 @@ async def test_a_gc_that_runs_is_waited_for(repository: Path, tmp_path: Path) ->
 
 
 async def test_a_long_wait_for_a_gc_is_told(repository: Path, tmp_path: Path) -> None:
-    sleeper = started(a_git(tmp_path), "60")
+    sleeper = started(sleeping_git(tmp_path), "60")
     (repository / ".git" / NOTE).write_text(f"{sleeper.pid} {socket.gethostname()}")
-    said: list[str] = []
+    messages: list[str] = []
 
     async with anyio.create_task_group() as group:
-        group.start_soon(GcWatch(repository / ".git", tell=said.append).wait_for_gc)
+        group.start_soon(GcWatch(repository / ".git", tell=messages.append).wait_for_gc)
         with anyio.fail_after(20):
-            while not said:  # noqa: ASYNC110 - it is what we wait for
+            while not messages:  # noqa: ASYNC110 - it is what we wait for
                 await anyio.sleep(0.05)
         sleeper.kill()
         sleeper.wait()
 
     place = str(repository / ".git")
-    assert said == [f"Waiting for `git gc` (process {sleeper.pid}) in {place!r} to finish."]
+    assert messages == [f"Waiting for `git gc` (process {sleeper.pid}) in {place!r} to finish."]
 
 
 async def test_a_stale_note_that_names_a_living_process_holds_nobody_up(repository: Path) -> None:
-    """Process ids are used again: this one is our own, and no git."""
+    """Process ids are reused: this one is our own, not git's."""
     (repository / ".git" / NOTE).write_text(f"{os.getpid()} {socket.gethostname()}")
 
     with anyio.fail_after(5):
@@ -112,7 +112,7 @@ def test_a_repository_that_goes_while_a_snapshot_is_taken_is_a_sentence(reposito
 async def test_the_note_of_a_gc_that_died_or_runs_elsewhere_holds_nobody_up(
     repository: Path, tmp_path: Path
 ) -> None:
-    gone, alive = started("true"), started(a_git(tmp_path), "60")
+    gone, alive = started("true"), started(sleeping_git(tmp_path), "60")
     gone.wait()
     for words in (f"{gone.pid} {socket.gethostname()}", f"{alive.pid} elsewhere", "", "x y"):
         (repository / ".git" / NOTE).write_text(words)
@@ -125,10 +125,10 @@ async def test_the_note_of_a_gc_that_died_or_runs_elsewhere_holds_nobody_up(
 async def test_what_a_gc_took_from_a_snapshot_is_written_once_more(
     repository: Path, workspace: GitWorkspace
 ) -> None:
-    """Files are gone from under the very name that was given to the tree, as after a gc beside it."""
+    """A file of the tree is gone although the tree has its ref, as after a concurrent gc."""
     write(repository, {"a.txt": "once\n"})
     settle(repository, "a.txt")
-    await anyio.sleep(2 * FRESH_NANOSECONDS / 1e9)  # a file as young as that is read, and written, each time
+    await anyio.sleep(2 * FRESH_NANOSECONDS / 1e9)  # a younger file would be read, and written, each time
     blob = git(repository, "hash-object", "a.txt").strip()
     tree = await workspace.snapshot("0")
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
@@ -141,7 +141,7 @@ async def test_what_a_gc_took_from_a_snapshot_is_written_once_more(
 
 @pytest.fixture
 def prunes(tmp_path: Path) -> Iterator[Callable[[Path], subprocess.Popen[bytes]]]:
-    """Begins what looks like a prune in a directory, and ends it with the test."""
+    """Starts what looks like a prune in a directory, and kills it after the test."""
     os.mkfifo(tmp_path / "never")
     prune, begun = (
         script(tmp_path / "git", f"read line < {tmp_path}/never\n"),
@@ -180,10 +180,10 @@ async def test_a_prune_that_runs_here_is_waited_for_and_none_elsewhere(
 
 
 class Pruned(Refs):
-    """Refs beside a prune that takes an object in the moment in which a tree gets its name."""
+    """Refs during a prune that removes an object just as a tree gets its ref."""
 
     def __init__(self, refs: Refs, objects: Path, doomed: str | None) -> None:
-        """Without a name, the tree itself goes."""
+        """If `doomed` is None, the tree itself is removed."""
         self.__dict__ |= refs.__dict__
         self._objects = objects
         self._doomed = doomed
@@ -202,10 +202,10 @@ class Pruned(Refs):
 async def test_what_a_prune_took_from_a_snapshot_is_written_once_more(
     repository: Path, workspace: GitWorkspace, packed: bool, new: bool, what: str
 ) -> None:
-    """A prune leaves no other trace."""
+    """The missing object is the only trace of a prune."""
     write(repository, {"a.txt": "once\n"})
     await workspace.snapshot("0")
-    if packed:  # what is in a pack, and not in a file of its own, is there as well
+    if packed:  # an object in a pack has no file, but is there as well
         git(repository, "repack", "-q", "-a", "-d")
     write(repository, {"a.txt": "twice\n"})
     if new:

@@ -1,4 +1,4 @@
-"""What was committed in between, in the words of whoever committed it."""
+"""The commit of HEAD, and the commits made in between with their subjects unchanged."""
 
 import os
 from pathlib import Path
@@ -21,14 +21,14 @@ async def test_a_commit_is_one_line_whatever_its_subject_is(repository: Path, su
     before = await History(found).head()
     commit(repository, subject)
 
-    (told,) = await History(found).commits(before, await History(found).head())
+    (line,) = await History(found).commits(before, await History(found).head())
 
     short = git(repository, "rev-parse", "--short", "HEAD").strip()
-    assert told == f"{short} {subject}"
+    assert line == f"{short} {subject}"
 
 
 @pytest.mark.timeout(30)
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among files")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 @pytest.mark.parametrize("place", ["HEAD", "refs/heads/main", "refs/heads/pipe"])
 async def test_a_pipe_in_place_of_a_file_of_git_is_not_waited_for(repository: Path, place: str) -> None:
     found = await find_repository(repository)

@@ -1,4 +1,4 @@
-"""The private index begins with what the user's index knows, and with nothing that hides a change."""
+"""The private index starts with what the user's index knows, but with nothing that hides a change."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ def blob(repository: Path, tree: str, path: str) -> str:
 async def test_files_that_the_index_knows_are_not_read_again(
     repository: Path, workspace: GitWorkspace, tmp_path: Path
 ) -> None:
-    """A filter tells: git starts it for every file that it reads."""
+    """A filter shows this: git runs it for every file it reads."""
     calls = tmp_path / "calls"
     git(repository, "config", "--global", "filter.told.clean", f"echo %f >> '{calls}'; cat")
     write(repository, {"a.txt": "old\n", ".gitattributes": "*.txt filter=told\n"})
@@ -39,7 +39,7 @@ async def test_files_that_the_index_knows_are_not_read_again(
 
 
 async def test_a_change_as_old_as_the_index_is_seen(repository: Path, workspace: GitWorkspace) -> None:
-    """The copy of the index has the time of the original, or a file as old as it would count as clean."""
+    """The copy must keep the original's time; otherwise a file as old as the index would count as clean."""
     git(repository, "config", "core.trustctime", "false")
     write(repository, {"a.txt": "old\n"})
     settle(repository, "a.txt")
@@ -146,7 +146,7 @@ async def test_a_beginning_that_was_cut_off_begins_again(
     assert listed(repository, await workspace.snapshot("0")) == ["a.txt"]
 
 
-async def test_a_later_driver_goes_on_with_the_same_index(repository: Path, private: Path) -> None:
+async def test_a_later_driver_continues_with_the_same_index(repository: Path, private: Path) -> None:
     write(repository, {".gitignore": "*.log\n", "kept.log": "1\n"})
     git(repository, "add", "--force", "kept.log")
     commit(repository)
@@ -171,7 +171,7 @@ async def test_an_index_that_a_power_cut_damaged_is_made_again(
 
 @pytest.fixture
 async def checkout(repository: Path, private: Path, tmp_path: Path) -> GitWorkspace:
-    """A worktree that git has just made, and that nothing else has written in."""
+    """A worktree that git has just created, and nothing else has written to."""
     write(repository, {"a.txt": "old\n", "b.txt": "b\n"})
     commit(repository)
     return await checked_out(repository, private, tmp_path / "worktree")
@@ -211,7 +211,7 @@ async def test_a_new_checkout_is_restored_byte_for_byte(checkout: GitWorkspace) 
 async def test_a_change_of_equal_size_and_time_in_a_new_checkout_is_seen(
     repository: Path, checkout: GitWorkspace
 ) -> None:
-    """git reads again what is as young as its index, so that the copy must have the time of the original."""
+    """git rereads files as young as its index, so the copy must keep the original's time."""
     git(repository, "config", "core.trustctime", "false")
     index = next((repository / ".git" / "worktrees").glob("*/index"))
     settle(checkout.root, "a.txt")

@@ -1,4 +1,4 @@
-"""What is written without git is what git would have written."""
+"""Objects written without git are the ones that git would have written."""
 
 import os
 import resource
@@ -26,7 +26,7 @@ def test_git_finds_an_object_under_its_own_name(tmp_path: Path, content: bytes, 
 
 
 def test_an_object_that_is_there_is_made_young_and_not_written_again(tmp_path: Path) -> None:
-    """Otherwise a `git gc` could remove it as too old."""
+    """Otherwise `git gc` could remove it as too old."""
     objects = LooseObjects(tmp_path)
     name = objects.write(b"blob", b"1\n").decode()
     file = tmp_path / name[:2] / name[2:]

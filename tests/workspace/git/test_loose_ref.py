@@ -58,7 +58,7 @@ def test_a_lock_is_respected(repository: Path, tree: str) -> None:
     assert not (repository / ".git" / REF).exists()
 
 
-def test_what_a_killed_driver_left_is_no_ref_and_in_nobodys_way(repository: Path, tree: str) -> None:
+def test_what_a_killed_driver_left_is_not_a_ref_and_blocks_nothing(repository: Path, tree: str) -> None:
     write(repository, {f".git/{REF}.0123abcd.lock": "half"})
 
     assert create_ref(repository / ".git", REF, tree)

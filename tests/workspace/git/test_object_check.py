@@ -1,4 +1,4 @@
-"""What an agent writes into git's own files is found out: a name is the hash of its content."""
+"""Objects that an agent overwrites are detected: an object's name is the hash of its content."""
 
 import zlib
 from pathlib import Path
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 
 
 def forge(repository: Path, name: str, kind: str, content: bytes) -> None:
-    """Put a content under the name of another, as an agent without a sandbox can."""
+    """Overwrite an object with other content, as an agent without a sandbox can."""
     path = repository / ".git" / "objects" / name[:2] / name[2:]
     path.chmod(0o644)
     path.write_bytes(zlib.compress(b"%s %d\0" % (kind.encode(), len(content)) + content))
@@ -57,7 +57,7 @@ async def test_a_content_that_was_overwritten_is_neither_read_nor_put_anywhere(
 async def test_a_directory_that_was_overwritten_says_nothing_about_what_changed(
     repository: Path, workspace: GitWorkspace
 ) -> None:
-    """With the weakened test in the untouched tree, nothing would seem to have changed."""
+    """If the untouched tree had the weakened test, nothing would seem to have changed."""
     tree = await kept(repository, workspace)
     (repository / "tests" / "test_calc.py").write_text("assert True\n")
     later = await workspace.snapshot("2")
@@ -74,7 +74,7 @@ async def test_a_directory_that_was_overwritten_says_nothing_about_what_changed(
 async def test_lines_of_a_content_that_was_overwritten_are_not_believed(
     repository: Path, workspace: GitWorkspace
 ) -> None:
-    """Without its import, a helper of tests would seem to be the product's, and free to change."""
+    """Without the import, a test helper would look like product code, which may be changed."""
     (repository / "a_test.go").write_text('import "calc/helper"\n')
     tree, trees = await kept(repository, workspace), Exporter(workspace)
     assert await trees.lines(tree, "import", "*.go") == {"a_test.go": ['import "calc/helper"']}
@@ -89,7 +89,7 @@ async def test_lines_of_a_content_that_was_overwritten_are_not_believed(
 async def test_links_programs_and_filtered_files_are_what_they_are(
     repository: Path, workspace: GitWorkspace, tmp_path: Path
 ) -> None:
-    """A filter's file on disk is another than its object, which is then looked at itself."""
+    """A filtered file on disk differs from its object, so the object itself is checked."""
     git(repository, "config", "--global", "filter.loud.smudge", "tr a-z A-Z")
     git(repository, "config", "--global", "filter.loud.clean", "tr A-Z a-z")
     (repository / ".gitattributes").write_text("*.loud filter=loud\n")

@@ -1,4 +1,4 @@
-"""Settings that an agent can write neither blind a snapshot nor start a program."""
+"""Settings that an agent can write neither hide changes from a snapshot nor start a program."""
 
 import os
 from pathlib import Path
@@ -86,7 +86,7 @@ async def test_settings_made_after_the_start_hide_no_change(
 async def test_times_that_an_agent_makes_git_ignore_hide_no_change(
     repository: Path, workspace: GitWorkspace
 ) -> None:
-    """The same size and modification time: only the change time tells, which these settings leave out."""
+    """Size and modification time stay the same; only the change time differs, which these settings ignore."""
     write(repository, {"a.py": "1\n"})
     commit(repository)
     before = await workspace.snapshot("0")
@@ -103,7 +103,7 @@ async def test_times_that_an_agent_makes_git_ignore_hide_no_change(
 async def test_a_repository_that_an_agent_made_starts_no_program_of_its_own(
     tmp_path: Path, private: Path
 ) -> None:
-    """In a sandbox an agent can make a repository of a directory; the next run there works outside it."""
+    """In a sandbox, an agent can turn a directory into a repository; the next run's git works outside it."""
     place, ran = tmp_path / "plain", tmp_path / "ran"
     write(place, {"a.txt": "1\n", ".gitattributes": "* filter=agent\n"})
     git(place, "init", "--quiet")

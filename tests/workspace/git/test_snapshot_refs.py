@@ -1,4 +1,4 @@
-"""Every kept tree has a name of its own that `git gc` respects and nobody trips over."""
+"""Every kept tree has its own ref, which `git gc` respects and no log or branch list shows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A patched tree is the very tree that git would have written, and compares as git compares."""
+"""A patched tree is the tree that git would have written, and its differences are those git finds."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 def lay_out(place: Path, files: dict[str, tuple[str, bool]]) -> None:
-    """The files that fit beside each other: none is below another."""
+    """Write these files, except those whose path conflicts with a file or directory that is there."""
     for path, (text, executable) in files.items():
         target = place / path
         if target.is_dir() or any(above.is_file() for above in target.parents):
