@@ -1,4 +1,4 @@
-"""Attacks that once broke something, each with the tests that show it and the defences behind it."""
+"""Attacks that once worked, each with the tests that try it and the defences against it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 
 class Break(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One attack, what shows that it is held, and what holds it."""
+    """One attack, the tests that show that it fails, and the defences that stop it."""
 
     attack: str
     tests: tuple[str, ...]
@@ -18,6 +18,6 @@ class Break(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def breaks() -> Iterator[Break]:
-    """All of them, in the order in which they were found."""
+    """All attacks, in the order in which they were found."""
     text = Path(__file__).with_name("breaks.toml").read_text(encoding="utf-8")
     yield from msgspec.convert(tomllib.loads(text)["break"], list[Break])

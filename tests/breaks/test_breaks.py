@@ -1,4 +1,4 @@
-"""Every attack that once broke something has its tests and its defences, and they are there."""
+"""Every attack that once worked has tests and defences, and all of them exist."""
 
 import pytest
 

@@ -1,8 +1,8 @@
-"""`make defences`: take away one defence after another and see its tests go red.
+"""`make defences`: remove one defence after another and check that its tests go red.
 
-`python -m tests.defences.removing [--breaks] [WORDS …]` tries those whose area or fault has one of these
-words, with `--breaks` only those behind the attacks of `tests/breaks`. Nothing here is touched: it happens in
-copies of the work tree, each with an environment of its own.
+`python -m tests.defences.removing [--breaks] [WORDS …]` tries the defences whose area or fault contains one
+of these words; with `--breaks` only those behind the attacks of `tests/breaks`. It works in copies of the
+work tree, each with its own environment, and changes nothing here.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from tests.defences.table import ROOT, Defence, defences
 AT_ONCE = 2
 BREAKS = "--breaks"
 FAILED = 1
-"""What pytest says when tests ran and some failed; not when there are none, or none can be read."""
+"""pytest's exit code when tests ran and some failed; not when there are none, or they can't be loaded."""
 PATIENCE_SECONDS = 300
 Outcome = Literal["red", "not tried", "NOT RED"]
 Tried = tuple[Outcome, str]
-"""What became of a defence's tests without it, and why they are not red."""
+"""The result of a defence's tests without it, and the reason if they are not red."""
 _WORST: tuple[Outcome, ...] = ("red", "not tried", "NOT RED")
 COMMAND = """\
 #!{python}
@@ -48,7 +48,7 @@ sys.exit(main())
 
 @dataclass
 class Copy:
-    """The work tree once more, with a Python that imports this copy and nothing of ours from elsewhere."""
+    """A copy of the work tree, with a Python that imports our code only from there."""
 
     folder: Path
     changes: int = 0
@@ -64,36 +64,36 @@ class Copy:
         self.python = self._environment()
 
     def _environment(self) -> Path:
-        """The packages are links in a directory of its own, where a tool looks for what is installed."""
+        """Make an environment whose packages are links, so that tools find them in its own directory."""
         home = self.folder / ".venv"
         venv.create(home, with_pip=False, symlinks=True)
         python = home / "bin" / "python"
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
         packages = home / "lib" / version / "site-packages"
         for each in Path(sysconfig.get_path("purelib")).iterdir():
-            if each.suffix != ".pth" and each.name != "__pycache__":  # a .pth leads back to the code here
+            if each.suffix != ".pth" and each.name != "__pycache__":  # a .pth would lead back to this code
                 (packages / each.name).symlink_to(each)
         (packages / "copy.pth").write_text(str(self.folder / "src"))
         script = home / "bin" / "untilgreen"
         script.write_text(COMMAND.format(python=python))
         script.chmod(0o755)
-        (home / "bin" / "ruff").symlink_to(Path(sys.executable).with_name("ruff"))  # a gate of some tests
+        (home / "bin" / "ruff").symlink_to(Path(sys.executable).with_name("ruff"))  # for gates of some tests
         return python
 
     def failing(self, tests: Sequence[str]) -> list[str]:
-        """Those that fail in the code as it is, also alone: their defences can't be tried."""
+        """The tests that fail in the unchanged code, even alone, so that their defences can't be tried."""
         code, said = self._tested([*tests, "-n", str(AT_ONCE)], patience=len(tests) * PATIENCE_SECONDS)
         named = [line.split()[1] for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
         if code and not named:
-            raise SystemExit(f"These tests can't be run:\n{said[-2000:]}")
+            raise SystemExit(f"The tests can't be run:\n{said[-2000:]}")
         return [each for each in named if self._tested([each])[0]]
 
     def without(self, defence: Defence) -> Tried:
-        """Take it away, and put it back; each of its tests has to fail."""
+        """Remove the defence, run its tests, each of which has to fail, and put it back."""
         file = self.folder / defence.file
         whole = file.read_text(encoding="utf-8")
         if not defence.in_(whole):
-            return "NOT RED", f"{defence.file} does not have it once"
+            return "NOT RED", f"{defence.file} does not contain it exactly once"
         self._put(file, whole.replace(defence.code, defence.without))
         try:
             tried = [self._missed(test) for test in defence.tests]
@@ -102,7 +102,7 @@ class Copy:
         return max(tried, key=lambda each: _WORST.index(each[0]))
 
     def _put(self, file: Path, text: str) -> None:
-        """With a time that no other content had, or Python would take what it compiled before."""
+        """Write the file with a new modification time, or Python would use its cached bytecode."""
         file.write_text(text, encoding="utf-8")
         self.changes += 1
         os.utime(file, (self.changes, self.changes))
@@ -117,7 +117,7 @@ class Copy:
 
     def _tested(self, tests: Sequence[str], patience: int = PATIENCE_SECONDS) -> tuple[int, str]:
         flags = ["-q", "--inline-snapshot=disable", "-p", "no:cacheprovider", "--tb=no", "--timeout=100"]
-        # Of our own: in the usual one, others tidy up at the same time, which ends a run of tests oddly.
+        # Our own directory: in the default one, other pytest processes clean up, which breaks test runs.
         flags += ["--basetemp", str(self.folder.with_name(f"{self.folder.name}-tests"))]
         command = [str(self.python), "-m", "pytest", *flags, *tests]
         done = subprocess.run(
@@ -127,7 +127,7 @@ class Copy:
 
 
 def main(words: Sequence[str]) -> int:
-    """Try all, or those with one of the words, and print what became of each."""
+    """Try all defences, or those with one of the words, and print the result of each."""
     chosen = _chosen(words)
     if not chosen:
         print(f"No defence has one of these words: {' '.join(words)}", file=sys.stderr)
@@ -137,17 +137,17 @@ def main(words: Sequence[str]) -> int:
         tests = sorted({test for each in chosen for test in each.tests})
         failing = copies[0].failing(tests)
         for test in failing:
-            print(f"NOT GREEN  {test} fails although its defence is there", flush=True)
-        dark = [each for each in chosen if any(each.shown_by(test) for test in failing)]
+            print(f"NOT GREEN  {test} fails even with its defence", flush=True)
+        untested = [each for each in chosen if any(each.shown_by(test) for test in failing)]
         try:
-            tried = Counter(_tried(copies, [each for each in chosen if each not in dark]))
+            tried = Counter(_tried(copies, [each for each in chosen if each not in untested]))
         finally:
-            _end_what_was_left(Path(folder))
+            _kill_leftovers(Path(folder))
     print(
-        f"{len(chosen)} defences: {tried['red']} are missed by their tests, {tried['NOT RED']} are not, "
-        f"{tried['not tried']} need what this machine lacks, {len(dark)} have a test that fails anyway."
+        f"{len(chosen)} defences: without them, the tests of {tried['red']} go red and of {tried['NOT RED']} "
+        f"don't; {tried['not tried']} can't be tried here, {len(untested)} have a test that fails anyway."
     )
-    return int(bool(dark or tried["NOT RED"]))
+    return int(bool(untested or tried["NOT RED"]))
 
 
 def _chosen(words: Sequence[str]) -> list[Defence]:
@@ -161,8 +161,8 @@ def _chosen(words: Sequence[str]) -> list[Defence]:
     ]
 
 
-def _end_what_was_left(folder: Path) -> None:
-    """Without the line that ends a process, a test leaves it running; it works somewhere in our folder."""
+def _kill_leftovers(folder: Path) -> None:
+    """Kill the processes in our folder that tests left running, as the code that ends them was removed."""
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             places = [process.cwd(), *process.cmdline()]

@@ -1,4 +1,4 @@
-"""The table of defences speaks of code and tests that there are; `make defences` tries each."""
+"""The code and the tests in the table of defences exist; `make defences` tries each defence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BY_NAME = pytest.mark.parametrize("defence", TABLE, ids=lambda each: f"{each.are
 def test_a_defence_stands_in_the_code_once(defence: Defence) -> None:
     text = (ROOT / defence.file).read_text(encoding="utf-8")
 
-    assert defence.in_(text), f"{defence.file} has it {text.count(defence.code)} times"
+    assert defence.in_(text), f"{defence.file} contains it {text.count(defence.code)} times"
     ast.parse(text.replace(defence.code, defence.without))
 
 
@@ -38,7 +38,7 @@ def test_names_are_not_used_twice() -> None:
 
 
 def test_without_its_defence_a_test_is_red_and_with_it_green(tmp_path: Path) -> None:
-    """One of them, for real: an event whose line was changed is read as if nothing had happened."""
+    """Tries one of them: without it, an event whose line was changed is read as if it were intact."""
     seal = next(each for each in TABLE if each.against == "a flipped bit in the journal")
     copy = Copy(tmp_path / "copy")
 

@@ -1,4 +1,4 @@
-"""An agent and a gate that print without end, and nothing that anybody could read."""
+"""An agent and a gate that print endless, unreadable output."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ NOISE = (
     r"printf 'caf\351 \377\376 \033]0;owned\007\033[2J\033[31mred\n'; head -c {size} /dev/zero | tr '\0' x"
 )
 ROOM = 64_000
-"""Kilobytes that a flood may cost; it is far less than any of them."""
+"""Kilobytes of memory that a flood may cost; far less than the gigabyte that `make soak` prints."""
 LONGEST_FILE = 70_000_000
 LONGEST_LINE = 65_536 + 2_000
-"""An event and its seal."""
+"""The longest event, and room for its seal."""
 
 
 def flooded(folder: Path, size: int) -> list[str]:
-    """Everything that this many bytes on one line, of an agent and of a gate, did harm to."""
+    """Print this many bytes on one line in an agent and in a gate, and return all faults."""
     _, quiet = _peak(Stage(folder / "quiet", _story(0)), 0)
     stage = Stage(folder / "loud", _story(size))
     code, loud = _peak(stage, size)
@@ -43,7 +43,7 @@ def _story(size: int) -> Story:
 
 
 def _peak(stage: Stage, size: int) -> tuple[int, int]:
-    """Exit code and most memory, in kilobytes, of a run and of all that it waited for."""
+    """The exit code of a run, and the peak memory, in kilobytes, of its largest process."""
     words = [word.replace("{agent}", f"cmd:{stage.folder / 'agent'}") for word in RUN]
     flood = ("--gate", f"noise={NOISE.format(size=size)}")
     process = subprocess.Popen(

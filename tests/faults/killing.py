@@ -1,4 +1,4 @@
-"""Killing every act of a story at every point that it passes, against the same story, unharmed."""
+"""Kill every act of a story at every point that it passes, and compare with the same story undisturbed."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ LOOKS = frozenset(
     }
     | {"status", "var"}
 )
-"""A git command that only reads is not an effect: its moments are those of its neighbors."""
+"""Git commands that only read: being killed before or after them is the same as at the points around them."""
 
 
 @dataclass(frozen=True)
 class Unharmed:
-    """How a story goes when nothing happens to it."""
+    """A story that was played undisturbed."""
 
     ending: dict[str, Any]
     points: tuple[tuple[int, str], ...]
-    """The number of each act, and a point that it passes."""
+    """The points that the story passes, each with the number of its act."""
     faults: list[str]
 
 
 def unharmed(folder: Path, story: Story) -> Unharmed:
-    """Play it once."""
+    """Play the story once, undisturbed."""
     stage, points = Stage(folder, story), list[tuple[int, str]]()
     for number, act in enumerate(story.acts):
         points += [(number, point) for point in stage.points(act, number)]
@@ -56,7 +56,7 @@ def _verb(point: str) -> str:
 def killed(
     folder: Path, story: Story, known: Unharmed, number: int, *points: str
 ) -> tuple[list[str], list[str]]:
-    """Play it with one act that dies there; the points that it died at, and all that is wrong afterwards."""
+    """Play the story and kill one act at these points; return the points where it died, and all faults."""
     stage, died = Stage(folder, story), list[str]()
     for each, act in enumerate(story.acts):
         died += stage.finish(act, *(points if each == number else ()))
@@ -72,7 +72,7 @@ def killed(
 def everywhere(
     folder: Path, story: Story, points: Iterable[tuple[int, str]], known: Unharmed
 ) -> tuple[int, list[str]]:
-    """Kill at each of these points, in a new place each; how many died, and all that was wrong."""
+    """Kill at each of these points, each on a new stage; return how many acts died, and all faults."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         tries = [
             pool.submit(killed, folder / f"{turn:04d}", story, known, number, point)

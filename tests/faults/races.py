@@ -1,4 +1,4 @@
-"""Processes that want the same at the same time: a run to drive, its result, or its end."""
+"""Processes that race each other: for driving a run, for its result, or for its end."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ MEETINGS: tuple[tuple[str, ...], ...] = (
     ("fork {run}@1 --in-place", "fork {run}@1 --in-place", "why {run}"),
     ("prune --keep 0d", "prune --keep 0d", "list", "show {run}", "follow {run}", "list", "apply {run}"),
 )
-"""What is said at once, one meeting after another; the first one each is done by at least one of them."""
+"""Commands to run at the same time, group by group; at least one of each group's first kind must succeed."""
 
 
 def race(folder: Path, *, times: int, at_once: int) -> list[str]:
-    """All that went wrong: two that drove, a run that did not end, a refusal that does not say why."""
+    """Race `resume` and return all faults: two drivers, a run without an end, a refusal without a reason."""
     stage = Stage(folder / "stage", Story(name="races", agent=f"sleep 0.1\n{COUNTING}", acts=()))
     faults = list[str]()
     for turn in range(times):
@@ -36,7 +36,7 @@ def race(folder: Path, *, times: int, at_once: int) -> list[str]:
 
 
 def meet(folder: Path, *, times: int) -> list[str]:
-    """All that went wrong when people said several things about the result of a run at the same time."""
+    """Run several commands about a run's result at the same time, and return all faults."""
     return [fault for turn in range(times) for fault in _met(folder / str(turn))]
 
 
@@ -47,7 +47,7 @@ def _met(folder: Path) -> list[str]:
     for lines in MEETINGS:
         ends = _said(stage, [line.format(run=run).split() for line in lines])
         same = [end for line, end in zip(lines, ends, strict=True) if line == lines[0]]
-        faults += [f"nobody did {lines[0]}: {same}"] if all(end.code for end in same) else []
+        faults += [f"no {lines[0]} succeeded: {same}"] if all(end.code for end in same) else []
         faults += [
             f"{line}: {end}"
             for line, end in zip(lines, ends, strict=True)
@@ -57,7 +57,7 @@ def _met(folder: Path) -> list[str]:
 
 
 def _said(stage: Stage, commands: Sequence[Sequence[str]]) -> list[Done]:
-    """The ends of commands that began together."""
+    """Start these commands together, and return how each ended."""
     racers = [
         subprocess.Popen(
             [*COMMAND, *words],
@@ -81,9 +81,9 @@ def _raced(stage: Stage, at_once: int) -> list[str]:
     drove = sum(isinstance(event, Attached) for event in events)
     driven = f"Run {run.name} is being driven by"
     return [
-        *([f"{drove} drove"] if drove != 1 else []),
-        *([] if isinstance(events[-1], RunFinished) else ["the run is not over"]),
-        *([] if any(end.code == 0 for end in said) else ["nobody came to its end"]),
+        *([f"{drove} processes drove it"] if drove != 1 else []),
+        *([] if isinstance(events[-1], RunFinished) else ["the run has not ended"]),
+        *([] if any(end.code == 0 for end in said) else ["no process ended with exit code 0"]),
         *(f"exit code {end.code}: {end.err}" for end in said if end.code not in (0, 2)),
         *(end.err for end in said if end.code == 2 and driven not in end.err),
     ]

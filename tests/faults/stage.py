@@ -1,4 +1,4 @@
-"""A story of real commands in a place of its own, each of which can be killed at a named point."""
+"""Play a story of real commands on its own stage, where each can be killed at a named point."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from untilgreen.journal.codec import decode
 PATIENCE_SECONDS = 60.0
 HANGS = -1
 MARK = "FAULTS_OF_STAGE"
-"""In the environment of everything that belongs to one of these stages."""
+"""A variable in the environment of every process that belongs to one of these stages."""
 UNHARMED = (0, 1, 3, 4, 5, 129, 130, 143)
-"""Exit codes of what went on as it should: over, waiting, or told to leave."""
+"""Exit codes of commands that worked: the run has ended, waits, or was told to leave."""
 ALREADY = 2
-"""What is done once more may be refused, since it was done; the end tells whether that is true."""
+"""The exit code of a repeated command that is refused because it is done; the ending shows whether it was."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Act:
-    """One command; `{run}` in its words is the first run there is, `{agent}` the script."""
+    """One command; `{run}` in its words is the id of the first run, `{agent}` the agent's script."""
 
     words: tuple[str, ...]
     stdin: Callable[[Stage], str] = lambda stage: ""
     begins: bool = False
-    """It makes a run, so that one that was cut off is gone on with by `resume`."""
+    """Whether it starts a run; if it is killed, `resume` continues that run."""
     before: Callable[[Stage], None] = lambda stage: None
-    """What somebody else does first."""
+    """What somebody else does before it."""
     beside: str = ""
-    """A script of what a person does at the same time, in another terminal, until the act is over."""
+    """A script that runs at the same time, like a person in another terminal, until the act is over."""
     terminal: bool = False
-    """Whether somebody who could answer sits before it."""
+    """Whether it runs on a terminal, where somebody could answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
-    """What is played, and by which agent."""
+    """The acts to play, the agent's script, and the files of the project."""
 
     name: str
     agent: str
@@ -60,13 +60,13 @@ class Story:
 
 @dataclass
 class Stage:
-    """A project, its user and all that a story leaves there."""
+    """A project, its user, and everything that a story leaves there."""
 
     folder: Path
     story: Story
     codes: list[int] = field(default_factory=list)
     printed: list[dict[str, Any]] = field(default_factory=list)
-    """Every event that a process told of before it died: it was acknowledged."""
+    """Every event that a process printed before it died, so that it counts as acknowledged."""
     trouble: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -91,16 +91,16 @@ class Stage:
 
     @property
     def runs(self) -> list[Path]:
-        """The folders of runs that have begun, the oldest first."""
+        """The folders of runs with at least one event, oldest first."""
         found = sorted((self.folder / "state" / "runs").glob("*/journal.jsonl"))
         return [path.parent for path in found if decode(path.read_bytes())[0]]
 
     def events(self, run: Path) -> list[Event]:
-        """A journal; reading it checks every line."""
+        """The events of a run; reading them checks every line."""
         return decode((run / "journal.jsonl").read_bytes(), name=str(run))[0]
 
     def say(self, *words: str, stdin: str = "", crash: str = "", terminal: bool = False) -> Done:
-        """One command, to whatever end."""
+        """Run one command, however it ends."""
         try:
             done = (
                 self._started(words, stdin, crash, terminal)
@@ -108,7 +108,7 @@ class Stage:
                 else self._forked(words, stdin)
             )
         except (subprocess.TimeoutExpired, TimeoutError) as error:
-            self.trouble.append(f"{' '.join(words)} hangs after {crash!r}: {error}")
+            self.trouble.append(f"{' '.join(words)} hangs with {crash!r}: {error}")
             return Done(HANGS, "", "")
         if "Traceback" in done.err:
             self.trouble.append(f"{' '.join(words)}: {done.err}")
@@ -116,7 +116,7 @@ class Stage:
         return done
 
     def _forked(self, words: Sequence[str], stdin: str) -> Done:
-        """The same in a third of the time, for what is not killed."""
+        """Run a command that is not to be killed in a fork, which takes a third of the time."""
         with TemporaryFile() as file:
             file.write(stdin.encode())
             file.seek(0)
@@ -144,13 +144,13 @@ class Stage:
         return Done(process.returncode, out, err)
 
     def play(self, act: Act, crash: str = "") -> Done:
-        """Do one act."""
+        """Play one act."""
         place = {"run": self.runs[0].name if self.runs else "", "agent": f"cmd:{self.folder / 'agent'}"}
         words = [word.format(**place) if "{" in word else word for word in act.words]
         return self.say(*words, stdin=act.stdin(self), crash=crash, terminal=act.terminal)
 
     def finish(self, act: Act, *crashes: str) -> list[str]:
-        """Do an act that dies at these points, one after another, and then once more; gives those reached."""
+        """Play an act, killed at one point after another, and then once more; return the points reached."""
         known, died = self.runs, list[str]()
         act.before(self)
         with self._beside(act):
@@ -161,14 +161,14 @@ class Stage:
                 if done.code != -signal.SIGKILL:
                     break
                 died.append(crash)
-        late = bool(died) and not act.begins and done.code == ALREADY  # who died had done all of it
+        late = bool(died) and not act.begins and done.code == ALREADY  # the killed one had done all of it
         self.codes.append(0 if late else done.code)
         if done.code not in (UNHARMED if act.begins else (*UNHARMED, ALREADY)):
             self.trouble.append(f"exit code {done.code} after {died}: {done.err}")
         return died
 
     def points(self, act: Act, number: int) -> list[str]:
-        """Do an act unharmed, and give every point that it passed."""
+        """Play an act undisturbed, and return every point that it passed."""
         listed = self.folder / f"points-{number}"
         act.before(self)
         with self._beside(act):
@@ -177,7 +177,7 @@ class Stage:
 
     @contextmanager
     def _beside(self, act: Act) -> Iterator[None]:
-        """Nobody leaves in the middle of a command."""
+        """Run the act's other script meanwhile; it ends between two commands, never in the middle of one."""
         command, quiet = ["sh", "-c", f"trap exit TERM\n{act.beside}"], subprocess.DEVNULL
         with subprocess.Popen(command, cwd=self.work, env=self.env, stdout=quiet, stderr=quiet) as person:
             try:
@@ -186,7 +186,7 @@ class Stage:
                 person.terminate()
 
     def alive(self) -> list[str]:
-        """Every process that belongs here, however far it ran."""
+        """Every process that belongs to this stage, including those in other sessions."""
         return [" ".join(each.cmdline()) for each in psutil.process_iter() if self._is_ours(each)]
 
     def _is_ours(self, process: psutil.Process) -> bool:
@@ -198,11 +198,11 @@ class Stage:
             return False
 
     def of_the_user(self) -> tuple[bytes, bytes]:
-        """What a run never touches."""
+        """What a run must not touch: the user's index and HEAD."""
         return (self.work / ".git" / "index").read_bytes(), (self.work / ".git" / "HEAD").read_bytes()
 
     def ending(self) -> dict[str, Any]:
-        """What can be compared with the same story, unharmed."""
+        """The result of the story, to compare with the same story played undisturbed."""
         return {
             "runs": [self._end(run) for run in self.runs if self._driven(run)],
             "files": {name: path.read_text() for name, path in self._files()},
@@ -216,7 +216,7 @@ class Stage:
         }
 
     def _driven(self, run: Path) -> bool:
-        """A start that died before anything was done is made again, and its run waits for `prune`."""
+        """Whether the run had a driver; a start that is killed before that is repeated, and leaves a run."""
         return any(isinstance(event, Attached) for event in self.events(run))
 
     def _end(self, run: Path) -> tuple[str, str | None]:
@@ -230,7 +230,7 @@ class Stage:
                 yield str(name), path
 
     def faults(self, unharmed: Mapping[str, Any]) -> list[str]:
-        """All that is not as it should be."""
+        """Everything that differs from the undisturbed ending or is otherwise wrong."""
         ending = self.ending()
         return [
             *self.trouble,
@@ -240,10 +240,7 @@ class Stage:
                 if ending[key] != unharmed[key]
             ),
             *(f"{line} still runs" for line in self.alive()),
-            *(
-                f"{path.name} was left in the directory for temporary files"
-                for path in (self.folder / "tmp").iterdir()
-            ),
+            *(f"{path.name} was left in the temporary directory" for path in (self.folder / "tmp").iterdir()),
             *(f"the note {path.name} was left" for path in (self.folder / "state").glob("runs/*/trees/*")),
             *([] if self.of_the_user() == self.belongings else ["the user's index or HEAD was touched"]),
             *self._lost(),
@@ -258,9 +255,11 @@ class Stage:
         gone = {event.get("run") for event in self.printed if event["type"] == "RunStarted"} - {
             run.name for run in self.runs
         }
-        if not gone:  # what was pruned is gone on purpose
+        if not gone:  # pruned runs are gone on purpose
             yield from (
-                f"{event} was told and is not in the journal" for event in self.printed if event not in events
+                f"{event} was printed, but is not in the journal"
+                for event in self.printed
+                if event not in events
             )
         trees = set(git(self.work, "for-each-ref", "--format=%(objectname)", "refs/untilgreen").split())
         for run in self.runs:
@@ -276,7 +275,7 @@ class Stage:
 
 @contextmanager
 def _terminal() -> Iterator[int]:
-    """The end of a terminal that a command reads; nobody types anything."""
+    """A terminal on which nobody types anything; yields the end that a command reads."""
     ours, theirs = pty.openpty()
     try:
         yield theirs

@@ -1,4 +1,4 @@
-"""Stories that pass through all that a run, its result and a session can meet."""
+"""Stories that together pass through every step and event of runs, their results and sessions."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from tests.faults.stage import Act, Stage, Story
 
 ID = "0bd2e4a1-5c1f-4c6e-9d3b-2f1f6f0c9a11"
 DONE = "Now it is.\n<promise>DONE</promise>"
-# What it leaves running has left its session. The draft is outside the workspace: a turn that is cut
-# short has counted, or it has not, and no more.
+# It leaves a process running in another session. The draft is outside the workspace, so that a turn that is
+# cut short has either counted or not.
 COUNTING = """\
 cat > /dev/null
 setsid sleep 600 < /dev/null > /dev/null 2>&1 &
 echo $(($(cat counter.txt) + 1)) > "$OUTSIDE/draft"
 mv "$OUTSIDE/draft" counter.txt
 """
-# Better once, and then worse again and again, until nobody believes in it any more.
+# Better once, then worse in every second turn, until the run gives up.
 WAVERING = """\
 cat > /dev/null
 if test -e good; then rm good; touch bad; else touch good; rm -f bad; fi
 """
-# Its turns fail in other ways each time; then there is only the agent behind it.
+# Each turn fails in a different way, until the run switches to the next agent.
 FAILING = """\
 import os, time
 from pathlib import Path
@@ -42,7 +42,7 @@ class Failing:
             raise AgentUnavailable("It is not logged in. Log in.")
         return Reply(error="quota", detail="no more for today")
 """
-# Three turns tell their driver to leave, as a person, the system and a terminal that closes do.
+# Three turns signal their driver to leave, like the system, a person, and a terminal that closes.
 LEAVING = f"""\
 for signal in TERM INT HUP; do
   if ! test -e "$OUTSIDE/$signal"; then
@@ -52,7 +52,7 @@ for signal in TERM INT HUP; do
   fi
 done
 {COUNTING}"""
-# What it changes is there before it says so, and a turn that is cut short says it again.
+# The change is made before the command, and a turn that is cut short repeats the command.
 SAYING = """\
 cat > /dev/null
 touch done
@@ -82,7 +82,7 @@ def _wants_to_stop(text: str, *, active: bool, tasks: tuple[str, ...] = ()) -> A
 
 
 def waits_for_approval(*flags: str) -> Act:
-    """A run that is green except for a person's yes."""
+    """A run that is green except for a person's approval."""
     words = ("run", "Make it.", "--agent", "{agent}", "--gate", "done=test -e done", *LASTING)
     sign_off = "gates.sign-off={{kind='approval', people=['ann'], stage=2}}"
     return Act(words=(*words, "--set", sign_off, "--json", *flags), begins=True)
@@ -93,7 +93,7 @@ def _made_ok(stage: Stage) -> None:
 
 
 def _mine(stage: Stage) -> None:
-    """Their user continues meanwhile, with a file of their own."""
+    """The user adds a file of their own meanwhile."""
     (stage.work / "mine.txt").write_text("mine\n")
 
 
@@ -132,7 +132,7 @@ WORKTREE = Story(
         Act(words=("apply", "{run}"), before=_mine),
         Act(words=("apply", "{run}", "--undo")),
         Act(words=("fork", "{run}@1", "--worktree", "--json"), begins=True),
-        # A first turn that was cut short has counted already, so only these files are the same each time.
+        # A killed first turn may have counted already, so only the files of lap 0 are the same each time.
         Act(words=("fork", "{run}@0", "--in-place", "--json"), begins=True),
         Act(words=("restore", "@last@0")),
         Act(words=("prune", "--keep", "0d")),
@@ -187,13 +187,13 @@ TOLD_TO_LEAVE = Story(
 
 
 def _ended_while_driven(verb: str) -> Story:
-    """The command meets a driver that is in the middle of a turn."""
+    """The command is run while the driver is in the middle of a turn."""
     words = ("run", "Mend it.", "--agent", "{agent}", "--gate", "never=false", *LASTING, "--json")
     act = Act(words=words, begins=True)
     return Story(name=f"{verb} while it is driven", agent=SAYING.format(verb=verb), acts=(act,))
 
 
-# A hook that dies says nothing, so that its session stops; a person then continues in a turn of their own.
+# A hook that is killed prints nothing, so its session stops; a person then continues it with a turn.
 SESSION = Story(
     name="a session",
     agent="true\n",

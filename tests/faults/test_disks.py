@@ -1,4 +1,4 @@
-"""Disks that are full, read-only or broken: said in a sentence, nothing lost, and `resume` continues."""
+"""Disks that are full, read-only or broken: a clear error, nothing is lost, and `resume` continues."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from untilgreen.journal.file import FileJournal
 
 ENOUGH = ("--gate", 'enough=test "$(cat counter.txt)" -ge 1')
 RUN = ("run", "Count up.", "--agent", "{agent}", *ENOUGH, *LASTING, "--json")
-# The first turn takes all the room that its disk has.
+# The first turn fills its disk.
 FILLING = f"""\
 if ! test -e "$OUTSIDE/full"; then
   touch "$OUTSIDE/full"
@@ -31,18 +31,18 @@ fi
 
 
 def _allowed() -> bool:
-    """Whether a process may have mounts of its own, also one of a plain user."""
+    """Whether a process may have its own mounts, even without being root."""
     if sys.platform != "linux" or not shutil.which("unshare"):
         return False
     tried = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
     return subprocess.run(tried, capture_output=True, check=False).returncode == 0
 
 
-own_mounts = pytest.mark.skipif(not _allowed(), reason="needs mounts of its own: unshare --mount")
+own_mounts = pytest.mark.skipif(not _allowed(), reason="needs its own mounts: unshare --mount")
 
 
 def told(stage: Stage, lines: str) -> dict[str, Done]:
-    """A script in a world with mounts of its own; `say NAME words` is a command whose end is wanted."""
+    """Run a script with its own mounts; return how each command ended that it ran with `say NAME WORDS`."""
     ends = stage.folder / "ends"
     ends.mkdir()
     say = (
@@ -154,7 +154,7 @@ def test_a_repository_that_can_not_keep_objects_is_said_and_nothing_is_touched(s
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a device that can't be synced")
 async def test_an_event_that_does_not_reach_the_disk_is_not_acknowledged(tmp_path: Path) -> None:
-    """The null device takes every byte and can't sync one."""
+    """The null device accepts every byte, but can't be synced."""
     path = tmp_path / "journal.jsonl"
     path.symlink_to("/dev/null")
 
@@ -183,9 +183,9 @@ except JournalError as error:
 """
 
 
-@pytest.mark.skipif(not _traced(), reason="needs strace, to let the system's fsync fail")
+@pytest.mark.skipif(not _traced(), reason="needs strace, to make fsync fail")
 def test_a_new_journal_that_its_folder_may_forget_is_not_acknowledged(tmp_path: Path) -> None:
-    """Only the folder's fsync fails, and only that of a new file is needed."""
+    """Only the fsync of the folder fails, which a new file needs."""
     path = tmp_path / "journal.jsonl"
     failing = ("strace", "-f", "-qq", "-o", "/dev/null", "-P", str(tmp_path), "-e", "trace=fsync")
     command = [*failing, "-e", "inject=fsync:error=EIO", sys.executable, "-c", FIRST_EVENT, str(path)]
@@ -197,7 +197,7 @@ def test_a_new_journal_that_its_folder_may_forget_is_not_acknowledged(tmp_path: 
     assert path.read_bytes() == b""
 
 
-@pytest.mark.skipif(not _traced(), reason="needs strace, to let the system's fsync fail")
+@pytest.mark.skipif(not _traced(), reason="needs strace, to make fsync fail")
 def test_a_run_whose_disk_stops_syncing_says_so_and_goes_on_when_it_is_mended(stage: Stage) -> None:
     (stage.folder / "full").touch()
     failing = [

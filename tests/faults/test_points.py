@@ -1,4 +1,4 @@
-"""kill -9 at named points of a real run; `make soak` does it at every one of them."""
+"""kill -9 at some named points of a real run; `make soak` kills at every point."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ print(os.environ.get("{CRASH_AT}"))
 
 
 def told(armed: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A process that passes a point twice, and then says what its children would inherit."""
+    """Run a process that passes a point twice, and then prints what its children would inherit."""
     env = {**os.environ, CRASH_AT: armed}
     return subprocess.run(
         [sys.executable, "-c", TWICE], env=env, cwd=folder, capture_output=True, text=True, check=False
@@ -49,7 +49,7 @@ def test_points_can_be_listed(tmp_path: Path) -> None:
 def test_a_run_whose_drivers_die_at_every_kind_of_point_ends_as_if_nothing_had_happened(
     tmp_path: Path,
 ) -> None:
-    """One run, one driver after another; each dies at the first point of its kind."""
+    """One run and one driver after another, each killed at the first point of its kind."""
     known = unharmed(tmp_path / "unharmed", IN_PLACE)
     assert known.faults == []
     assert known.ending["runs"][0][0] == "converged"
@@ -76,7 +76,7 @@ def test_a_run_whose_drivers_die_at_every_kind_of_point_ends_as_if_nothing_had_h
 def test_a_session_whose_start_and_whose_last_hook_die_ends_as_if_nothing_had_happened(
     tmp_path: Path,
 ) -> None:
-    """The start dies before anything was done, the hook when only the end was left to do."""
+    """The start is killed before it did anything, the last hook when only the run's end was missing."""
     stage = Stage(tmp_path / "killed", SESSION)
 
     start, *laps, last, _, _ = SESSION.acts

@@ -1,4 +1,4 @@
-"""Drivers, agents and files that misbehave: one drives, nothing stays, and every sentence says what to do."""
+"""Misbehaving drivers, agents and files: one process drives, none is left over, and errors say what to do."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def staged(tmp_path: Path, agent: str = COUNTING) -> Stage:
 
 
 def begun(stage: Stage, *flags: str) -> subprocess.Popen[str]:
-    """A run beside the test."""
+    """Start a run in the background."""
     words = [word.replace("{agent}", f"cmd:{stage.folder / 'agent'}") for word in (*RUN, *flags)]
     return subprocess.Popen(
         [*COMMAND, *words],
@@ -50,7 +50,7 @@ def begun(stage: Stage, *flags: str) -> subprocess.Popen[str]:
 
 
 def waiting(stage: Stage) -> str:
-    """A run that waits for a person, and its id."""
+    """Start a run that waits for a person, and return its id."""
     done = stage.play(waits_for_approval("--no-input"))
     assert done.code == 5, done.err
     return stage.runs[0].name
@@ -82,7 +82,7 @@ def test_a_driver_that_is_stopped_keeps_its_run_and_goes_on(tmp_path: Path) -> N
 
 
 def test_an_agent_that_is_stopped_is_ended_with_its_lap_and_the_run_goes_on(tmp_path: Path) -> None:
-    """Stopped processes hear neither SIGINT nor SIGTERM."""
+    """A stopped process doesn't react to SIGINT or SIGTERM, only to SIGKILL."""
     stage = staged(
         tmp_path, f'if ! test -e "$OUTSIDE/began"; then touch "$OUTSIDE/began"; kill -STOP $$; fi\n{COUNTING}'
     )
@@ -96,7 +96,7 @@ def test_an_agent_that_is_stopped_is_ended_with_its_lap_and_the_run_goes_on(tmp_
 
 
 def test_git_may_collect_its_garbage_at_any_time(tmp_path: Path) -> None:
-    """All that it can, in turns, in gates, and all the while beside the run."""
+    """`git gc` runs in turns, in gates, and all the time in parallel with the run."""
     stage = staged(tmp_path, COLLECTING)
     done = threading.Event()
 
@@ -105,13 +105,13 @@ def test_git_may_collect_its_garbage_at_any_time(tmp_path: Path) -> None:
             command = ["git", "gc", "--quiet", "--prune=now"]
             subprocess.run(command, cwd=stage.work, capture_output=True, check=False)
 
-    beside = threading.Thread(target=collect)
-    beside.start()
+    collector = threading.Thread(target=collect)
+    collector.start()
     try:
         out, err = begun(stage, "--gate", "gc=git gc --quiet --prune=now || true").communicate(timeout=100)
     finally:
         done.set()
-        beside.join()
+        collector.join()
 
     assert json.loads(out.splitlines()[-1])["outcome"] == "converged", err
     assert stage.faults({}) == []
@@ -139,7 +139,7 @@ def test_a_journal_with_a_flipped_bit_is_refused_with_its_line_and_left_as_it_is
     run = waiting(stage)
     journal = stage.runs[0] / "journal.jsonl"
     data = bytearray(journal.read_bytes())
-    place = data.index(b'"at":', len(data) // 2) + len(b'"at":1')  # a digit stays one: only the seal tells
+    place = data.index(b'"at":', len(data) // 2) + len(b'"at":1')  # it stays a digit: only the seal shows it
     data[place] ^= 1
     journal.write_bytes(data)
 
@@ -167,7 +167,7 @@ def test_files_beside_the_journal_may_be_gone(tmp_path: Path) -> None:
 
 
 def test_a_lock_with_the_name_of_another_host_keeps_nobody_out(tmp_path: Path) -> None:
-    """The lock's text is for people."""
+    """The text in the lock file is only for people; the lock itself is the kernel's."""
     stage = staged(tmp_path, MAKING)
     run = waiting(stage)
     (stage.runs[0] / "lock").write_text('{"pid":1,"host":"elsewhere","since":"2020-01-01 00:00:00"}\n')
@@ -178,7 +178,7 @@ def test_a_lock_with_the_name_of_another_host_keeps_nobody_out(tmp_path: Path) -
 
 
 def test_a_clock_that_went_back_by_a_day_changes_nothing(tmp_path: Path) -> None:
-    """The journal is that of a machine whose clock was ahead when the run began."""
+    """The journal is written as if the clock had been a day ahead when the run began."""
     stage = staged(tmp_path, MAKING)
     run, data, end = waiting(stage), b"", End()
     before = fold(stage.events(stage.runs[0]))

@@ -1,4 +1,4 @@
-"""Inputs made to cost more than they should: nesting, floods, and what regular expressions try twice."""
+"""Inputs that are made to be expensive: nesting, repetition, and text for which patterns backtrack."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ WORDS = (
 
 
 def bombs(size: int) -> Iterator[bytes]:
-    """Each about this many bytes long."""
+    """All bombs, each about this many bytes long."""
     for piece in PIECES:
         many = piece * (size // len(piece.encode()))
         yield many.encode()

@@ -1,4 +1,4 @@
-"""Inputs that get far in parsers of which most is C or one regular expression: there a guide sees nothing."""
+"""Valid inputs for parsers that are mostly C or one regular expression, where the fuzzer sees no branches."""
 
 from __future__ import annotations
 
@@ -50,4 +50,4 @@ LETTERS = (
     b'{"type":"Cancel","at":1e308,"reason":"r"}',
 )
 HALVES = (b'{"session":"\xc3"}', b'{"run":"\xc3"}', b'{"pid":1,"marker":"\xc3"}', b'{"host":"\xc3"}')
-"""Half a character inside a text; decoders say that in an error of its own kind."""
+"""Half a character inside a string, for which decoders raise a different error."""

@@ -1,7 +1,7 @@
-"""`make fuzz`: every target for that many seconds, guided by the branches that an input reaches (atheris).
+"""`make fuzz`: fuzz each target for some seconds, guided by the branches that an input reaches (atheris).
 
-`python -m tests.fuzz.guided SECONDS [TARGET …]`. Before that each target gets every large bomb. Inputs that
-were worth keeping stay in `.fuzz/`; one that breaks a parser is written there as well, to become a test.
+`python -m tests.fuzz.guided SECONDS [TARGET …]`. Before that, each target reads every large bomb. Inputs that
+reach new branches are kept in `.fuzz/`; one that breaks a parser is written there too, to become a test.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from types import FrameType
 
 CORPUS = Path(".fuzz")
 BOMB_BYTES = 990_000
-"""A little under the largest file that parsers of whole files take at all."""
+"""A little less than the largest file that parsers of whole files accept."""
 BOMB_SECONDS = 10.0
 MOST_MEMORY = 1_000
-"""Megabytes that a target may take for a bomb of one; more than a few hundred no parser needs."""
+"""Megabytes that a target may use for a bomb of one megabyte; no parser needs more than a few hundred."""
 LONGEST_INPUT = 20_000
 
 
 class TooLong(BaseException):
-    """A bomb took its time; no parser catches this."""
+    """A bomb took too long; not an Exception, so that no parser catches it."""
 
 
 def main(seconds: int, names: list[str]) -> int:
-    """Each target in processes of its own, since the guide never returns; the broken ones are named."""
+    """Run each target in its own processes, as atheris never returns, and print the broken ones."""
     from tests.fuzz.targets import TARGETS
 
     broken = []
@@ -45,7 +45,7 @@ def main(seconds: int, names: list[str]) -> int:
 
 
 def bombed(name: str) -> int:
-    """Let one target read every bomb; what is too slow, too large or falls over is printed."""
+    """Let one target read every bomb; print those for which it crashes or needs too much time or memory."""
     from tests.fuzz.bombs import bombs
     from tests.fuzz.targets import TARGETS, play
 
@@ -73,7 +73,7 @@ def _too_long(number: int, frame: FrameType | None) -> None:
 
 
 def one(name: str, seconds: int) -> None:
-    """Let atheris play to one target; it ends the process itself."""
+    """Let atheris fuzz one target; it ends the process itself."""
     import atheris  # type: ignore[import-untyped, import-not-found, unused-ignore]  # only `make fuzz` has it
 
     with atheris.instrument_imports(include=["untilgreen"]):
@@ -90,7 +90,7 @@ def one(name: str, seconds: int) -> None:
 
 
 def _dictionary() -> Path:
-    """Words that parsers look for with regular expressions and in C, where the guide sees no branches."""
+    """Words that parsers look for with regular expressions or in C, where atheris sees no branches."""
     from tests.fuzz.bombs import PIECES, WORDS
 
     parts = {part for word in WORDS for part in word.split("{}") if part.strip()}

@@ -1,7 +1,7 @@
-"""What we read of git and of a repository, with names and files that somebody made hostile.
+"""Fuzz targets for what we read from git and from a repository, with hostile names and files.
 
-git's own form is kept, as we ask for it; what it contains can be anything. So names have to come back as they
-went in, and files of a repository, which an agent can write, may hold anything.
+The format of git's output is always valid, but names in it can be anything, and have to come back unchanged.
+The files of a repository may contain anything, as an agent can write them.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ NAMES = (
     b"a.py\0-rf\0--help\0:(top)x\0:/y\0!bang\0#hash",
     b'tests/test_a.py\0te\nsts/conftest.py\0\xff\xfe/.env\0\x1b]0;t\x07\0a\tb\0"q"\0a\\b\0.GIT/config\0git~1',
 )
-"""Examples of names, apart by zeros as git lists them."""
+"""Examples of names, separated by NUL bytes as in git's output."""
 
 
 def names_in(data: bytes) -> list[bytes]:
-    """Paths that a tree can have, out of any bytes."""
+    """Make paths that are valid in a git tree from any bytes."""
     parts = (part.split(b"/") for part in data.split(b"\0"))
     whole = (b"/".join(name for name in part if name not in (b"", b".", b"..")) for part in parts)
     return list(dict.fromkeys(path for path in whole if path))
 
 
 class Printed:
-    """A git that prints this, whatever it is asked."""
+    """A git that always prints the same lines."""
 
     def __init__(self, lines: list[bytes]) -> None:
         self._out = b"".join(line + b"\0" for line in lines)
 
     async def __call__(self, *arguments: str | bytes, given: bytes | None = None) -> bytes:
-        """The same every time."""
+        """Print the lines, whatever the arguments are."""
         return self._out
 
 
@@ -70,7 +70,7 @@ def listed(data: bytes) -> object:
 
 
 def grafting(data: bytes) -> object:
-    """What a directory holds, as git keeps it and prints it among others."""
+    """The entries of a tree object, alone and in the output of `git cat-file --batch`."""
     names = [name for name in names_in(data) if b"/" not in name]
     content = b"".join(b"100644 %s\0%s" % (name, bytes.fromhex(IDENTITY.decode())) for name in names)
     printed = b"%s tree %d\n%s\n" % (IDENTITY, len(content), content)
@@ -98,7 +98,7 @@ def _repository(read: Callable[[Repository], object], *files: str) -> Callable[[
 
 
 def noted(data: bytes) -> object:
-    """The note of a gc on this machine, whatever its number is."""
+    """The note of a gc on this machine, with any process id."""
     host = socket.gethostname().encode()
     return _repository(lambda found: GcWatch(found.common)._running(), NOTE)(b"%s %s" % (data.strip(), host))
 
@@ -110,14 +110,14 @@ worktrees = _repository(
 
 
 def ref(data: bytes) -> object:
-    """A part of a ref that git takes, of whatever name."""
+    """Any name becomes a part of a ref that git accepts."""
     made = snapshot_refs._part(data.decode(errors="replace"))
     assert re.fullmatch(r"[A-Za-z0-9_-]+", made)
     return made
 
 
 def matching(data: bytes) -> object:
-    """No name gets past a pattern that means it."""
+    """No file name evades a pattern that should match it."""
     for name in names_in(data)[:50]:
         path = name.decode(errors="surrogateescape")
         files = Files(Path("/nowhere"), (path, f"{path}/.env", f".env/{path}"))
@@ -131,7 +131,7 @@ def matching(data: bytes) -> object:
 
 
 def protecting(data: bytes) -> object:
-    """No directory hides what gates depend on, and no name below a directory of tests."""
+    """Files that gates depend on are protected in any directory, and so is any name in a test directory."""
     protected = protection.Protection(protect=("src/**",), below="sub/")
     for name in names_in(data)[:50]:
         path = path_as_text(name)

@@ -1,7 +1,7 @@
-"""Every parser that reads what an agent, a tool or a repository wrote, in one table.
+"""One table of all parsers that read what an agent, a tool or a repository wrote.
 
-A target gets bytes and gives what its parser made of them; only the errors that it names may come instead.
-`tests/fuzz/test_parsers.py` plays to each for a moment, `make fuzz` for as long as one likes.
+A target takes bytes and returns what its parser made of them; it may raise only the errors that it names.
+`tests/fuzz/test_parsers.py` tries each for a moment, `make fuzz` for as long as you like.
 """
 
 from __future__ import annotations
@@ -56,23 +56,23 @@ from untilgreen.surfaces.text import safe_text
 TESTS = Path(__file__).parent.parent
 LONGEST_EVENT = 64_000
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What moves a cursor or turns a line around; line ends and tabs do not."""
+"""Characters that move the cursor or change the text direction, except for line ends and tabs."""
 
 
 class Target(NamedTuple):
-    """One parser: where it is, how it is called, what it may raise, and where examples are."""
+    """One parser: its module, how to call it, what it may raise, and where its examples are."""
 
     module: str
     play: Callable[[bytes], object]
     raises: tuple[type[Exception], ...] = ()
     seeds: tuple[str, ...] = ()
-    """Files below tests/, as patterns."""
+    """Patterns of files below tests/."""
     examples: tuple[bytes, ...] = ()
-    """Inputs that reach far where no file does."""
+    """Inputs that get far in the parser, for which there are no files."""
 
 
 def read_as_text(data: bytes) -> str:
-    """As the outputs of processes are read."""
+    """Decode bytes like the output of a process."""
     return data.decode("utf-8", "replace")
 
 
@@ -99,7 +99,7 @@ def of_report(read: Callable[[BinaryIO, MakeRelative], ToolResult]) -> Callable[
 
 
 def heard(agent: str) -> Callable[[bytes], object]:
-    """A whole turn of an agent: every line of its streams, and what the turn comes to."""
+    """A whole turn of an agent: every line of its streams, and the reply."""
     module = importlib.import_module(f"untilgreen.agents.{agent}")
 
     def play(data: bytes) -> object:
@@ -125,7 +125,7 @@ def judged(data: bytes) -> object:
 
 
 def kept(data: bytes) -> object:
-    """A verdict of any words fits into an event."""
+    """A verdict with any text fits into an event."""
     said = read_as_text(data)
     found = Finding(id=said[:500], message=said, file=said[:90])
     verdict = excerpt.kept_verdict(Verdict(status="fail", findings=(found,) * 30, excerpt=said))
@@ -142,7 +142,7 @@ def claimed(data: bytes) -> object:
 
 
 def shown(data: bytes) -> object:
-    """Whatever is shown can't move a cursor, turn a line around, or be markup."""
+    """No text that is shown can move the cursor, change the text direction, or contain markup."""
     said = read_as_text(data)
     for line in (safe_text.inert(said), safe_text.short(said, 60)):
         assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", line)
@@ -157,7 +157,7 @@ def shown(data: bytes) -> object:
 
 
 def cut(data: bytes) -> object:
-    """A secret is gone from every text that holds it, also from one that came in two pieces."""
+    """A secret is cut out of any text around it."""
     secrets = Secrets({"API_TOKEN": "correct-horse-battery"})
     said = read_as_text(data) + "correct-horse-battery" + read_as_text(data)
     clean = secrets.redact(said)
@@ -214,7 +214,7 @@ def ruled(data: bytes) -> object:
 
 
 def transcript(agent: Transcript) -> Callable[[bytes], object]:
-    """The last words of a lap; the record that is waited for is there, so that nothing waits."""
+    """The last message of a lap; the record that the reader waits for is there, so that it doesn't wait."""
     stamped = b'\n{"data":{"input":{"timestamp":7,"transcriptPath":"a"}}}\n'
 
     def read(path: Path) -> object:
@@ -229,7 +229,7 @@ def settings(data: bytes) -> object:
 
 
 def answered(data: bytes) -> object:
-    """Whatever a hook has to say is JSON, and what a person is shown of it can't do anything."""
+    """Every answer of a hook is JSON, and the parts that a person sees contain no control characters."""
     said = read_as_text(data)
     for agent in ("claude", "copilot", "gemini", "opencode"):
         for answer in (answers.Answer(brief=said, toast=said), answers.Answer(refused=said, toast=said)):
@@ -383,7 +383,7 @@ TARGETS: dict[str, Target] = {
 
 
 def play(target: Target, data: bytes) -> None:
-    """Let it read; what comes of it can be kept in a journal, and says no more than it may."""
+    """Let a target read the data; its result must be encodable and within the limits."""
     try:
         found = target.play(data)
     except target.raises:
@@ -399,7 +399,7 @@ def _as_text(value: Any) -> Any:
 
 
 def seeds(target: Target) -> Iterator[bytes]:
-    """Examples from the other tests, and the target's own."""
+    """The target's own examples, and those from files of other tests."""
     yield from target.examples
     for pattern in target.seeds:
         for path in sorted(TESTS.glob(pattern)):

@@ -1,4 +1,4 @@
-"""What others wrote is read with limits: no parser falls over it, or takes more than its time.
+"""No parser of untrusted text crashes or takes too long.
 
 The longer version is `make fuzz`.
 """
@@ -29,9 +29,9 @@ SOURCE = Path(untilgreen.__file__).parent
 BOMB_BYTES = 50_000
 BOMBS = 12
 BOMB_SECONDS = 10.0
-"""Of the processor, where hundredths are usual: against time squared and worse, not a busy machine."""
+"""CPU time, where hundredths are usual: this catches quadratic time and worse, but not a busy machine."""
 SECONDS = 60.0
-"""The same for the long texts below."""
+"""CPU time for the long texts below."""
 NOT_FOREIGN = {
     "client.py": "answers of a server that a person named",
     "engine/store/activity_log.py": "our own lines in the run's folder",
@@ -43,16 +43,16 @@ NOT_FOREIGN = {
     "fleet/runs/record.py": "rows that our own drivers wrote",
     "fleet/runs/records.py": "rows that our own drivers wrote",
     "fleet/worker.py": "lines of our own driver",
-    "process/sandbox/room_entry.py": "what our own process was started with",
+    "process/sandbox/room_entry.py": "the arguments of our own process",
     "surfaces/acp/wire.py": "an editor's requests; its tests send nonsense",
     "surfaces/web/application.py": "requests behind the token; its tests fuzz every operation",
-    "surfaces/web/people.py": "a file that a person named, and that nobody else can write",
+    "surfaces/web/people.py": "a file that a person named, and that no other user can write",
     "testing/acp_agent.py": "a script for tests",
-    "config/sources/toml_lines.py": "places in a text that find.py has parsed",
+    "config/sources/toml_lines.py": "positions in a text that find.py has parsed",
     "config/sources/from_text.py": "values of flags, which a person typed",
     "engine/operations/apply.py": "our own note in the state directory",
-    "engine/store/catalog.py": "our own file, under its digest",
-    "engine/store/notes/lesson_book.py": "our own file in the state directory; else learned again",
+    "engine/store/catalog.py": "our own file, checked by its digest",
+    "engine/store/notes/lesson_book.py": "our own file in the state directory; if damaged, learned again",
     "engine/wiring/learned.py": "a file of this package",
     "workspace/in_place.py": "our own note in the state directory",
     "engine/store/artifacts.py": "our own note in the run's folder",
@@ -67,7 +67,7 @@ NOT_FOREIGN = {
     "testing/model/server.py": "requests to a server for tests",
     "workspace/restore.py": "our own note in the state directory",
 }
-"""Modules that decode something, and why no agent has written it."""
+"""Modules that decode something, and why no agent can have written it."""
 
 pieces = st.one_of(
     st.binary(max_size=300),
@@ -108,7 +108,7 @@ def test_examples_are_read_as_they_are() -> None:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_what_was_made_to_be_costly_costs_little(name: str) -> None:
-    """A share of them, another each day and the same all day; `make fuzz` tries all, and larger ones."""
+    """Tries some of the bombs, different ones each day; `make fuzz` tries all, and larger ones."""
     costly = list(bombs(BOMB_BYTES))
     for number in Random(f"{datetime.now(UTC).date()} {name}").sample(range(len(costly)), BOMBS):
         begun = process_time()
@@ -148,7 +148,7 @@ def test_every_reader_of_an_agents_stream_has_a_target() -> None:
 
 
 def _code(path: Path) -> str:
-    """Without docstrings and comments."""
+    """The code of a module without comments."""
     return ast.unparse(ast.parse(path.read_text()))
 
 

@@ -1,7 +1,7 @@
-"""The sentences of the pages about safety, and what shows each, in one table for each page.
+"""The sentences of the pages about safety, each with the tests that prove it; one table for each page.
 
-A row has the sentence as the page has it, and the tests that show it, or why it promises nothing. A test is
-`tests/…/test_x.py::test_name`, or a story of tests/cheats by its file.
+A row has a sentence exactly as on the page, and the tests that prove it, or the reason why it promises
+nothing. A test is `tests/…/test_x.py::test_name`, or the file of a story in tests/cheats.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RULE = re.compile(r"^[|\s:-]+$")
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One sentence, with what shows it or with why it promises nothing."""
+    """One sentence, with the tests that prove it or the reason why it promises nothing."""
 
     says: str
     tests: tuple[str, ...] = ()
@@ -29,13 +29,13 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def rows(page: str) -> list[Row]:
-    """What the table has about a page."""
+    """The rows of a page's table."""
     text = Path(__file__).with_name(f"{PAGES[page]}.toml").read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text)["sentence"], list[Row])
 
 
 def sentences(text: str) -> Iterator[str]:
-    """What a page says, without headings, examples and the first line of each table."""
+    """The sentences of a page, without headings, examples and the header of each table."""
     lines, fenced = [line.strip() for line in text.splitlines()], False
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if line.startswith("```"):

@@ -1,4 +1,4 @@
-"""Every sentence of the pages about safety has the tests that show it, and they are there."""
+"""Every sentence of the pages about safety has tests that prove it, and the tests exist."""
 
 import re
 from collections import Counter
@@ -24,7 +24,7 @@ def test_every_sentence_of_a_page_has_its_row(page: str) -> None:
     said = Counter(sentences((ROOT / page).read_text(encoding="utf-8")))
     known = Counter(row.says for row in rows(page))
 
-    assert list(said - known) == [], "a sentence without a row: add it, with the test that shows it"
+    assert list(said - known) == [], "a sentence without a row: add it, with the test that proves it"
     assert list(known - said) == [], "a row whose sentence is gone or changed"
 
 

@@ -1,4 +1,4 @@
-"""kill -9 at every named point of every story, 1,700 of them: most of an hour.
+"""kill -9 at each of the 1,700 named points of all stories, which takes most of an hour.
 
 `-k` names one story; each takes minutes.
 """
@@ -18,7 +18,7 @@ from untilgreen.core.values.events import Event
 
 pytestmark = pytest.mark.timeout(7200)
 ONLY_WAITING = {"AwaitResume", "AwaitTurn", "Halt"}
-"""Steps without an effect: nothing is done, or a person at a terminal is waited for."""
+"""Steps without an effect: they do nothing, or wait for a person at a terminal."""
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
@@ -35,7 +35,7 @@ def test_a_story_that_is_killed_at_any_point_ends_as_if_nothing_had_happened(
 
 
 def test_every_step_and_every_event_is_passed_by_some_story(tmp_path: Path) -> None:
-    """Read from the types themselves, so that a new one asks for its place in a story."""
+    """Read from the types themselves, so that the test fails for a new one until a story has it."""
     wanted = {kind.__name__ for union in (Step, Event) for kind in get_args(union)} - ONLY_WAITING
     passed = {
         point.partition("#")[0].split(":", 2)[2]

@@ -1,4 +1,4 @@
-"""Races and floods, at length."""
+"""The long versions of races and floods."""
 
 from __future__ import annotations
 
