@@ -1,4 +1,4 @@
-"""What every journal of a fleet has to show, whatever happened to the machines."""
+"""Check what must be true of every journal of a fleet, whatever happened to the machines."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from untilgreen.fleet.runs.record import PostgresRecord
 async def audit(
     fleet: Fleet, bench: FleetBench, record: PostgresRecord, outcome: Outcome = Outcome.CONVERGED
 ) -> list[Event]:
-    """Gapless, unforked, ended once; snapshots elsewhere; no turn without a brief, no lap on other files."""
+    """Check that a run's journal has no gap or fork and one end, and that its snapshots are pushed."""
     select = "SELECT seq, token FROM $schema.event WHERE run = %s ORDER BY seq"
     rows = fleet.records.database.run(lambda line: line.execute(select, (record.id,)).fetchall())
     assert [row[0] for row in rows] == list(range(len(rows))), "There is a gap."
     tokens = [tuple(row[1]) for row in rows]
     assert tokens == sorted(tokens), "An older driver wrote after a newer one."
-    loaded = await record.load()  # which checks the chain of hashes
+    loaded = await record.load()  # this checks the chain of hashes
     events = list(await record.open_journal().events())
     assert loaded.state.outcome is outcome, (record.id, loaded.state.outcome, loaded.state.reason)
     assert [type(event) for event in events].count(RunFinished) == 1
     assert isinstance(events[-1], RunFinished)
     begun = [note for note in bench.notes() if note["run"] == record.id and note["what"] == "begin"]
     briefs = [event for event in events if isinstance(event, BriefOffered)]
-    assert len(begun) <= len(briefs), "An agent was started more often than it was told what to do."
+    assert len(begun) <= len(briefs), "An agent was started more often than a brief was offered."
     carried = bench.git("log", "--format=%T", f"refs/untilgreen/{record.id}", there=True).split()
     taken = {event.snapshot for event in events if isinstance(event, SnapshotTaken)}
     assert taken <= set(carried), "A snapshot is on no remote."
@@ -37,7 +37,7 @@ async def audit(
 
 
 def _check_laps(bench: FleetBench, run: str, events: Sequence[Event]) -> None:
-    """Each lap whose turn ended well was judged on files that end with what that turn wrote."""
+    """Check that each lap whose turn succeeded was judged on files that contain that turn's work."""
     ended = [note["mark"] for note in bench.notes() if note["run"] == run and note["what"] == "end"]
     seen: set[str] = set()
     well: TurnEnded | None = None

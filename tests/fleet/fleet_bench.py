@@ -24,7 +24,7 @@ from untilgreen.fleet.temporal.orders import Order
 
 
 class FleetBench:
-    """What a test does with a fleet."""
+    """A project with a remote, its machines, and the runs that a test starts."""
 
     def __init__(self, url: str, folder: Path, temporal: int = 0, heartbeat: float = 5.0) -> None:
         self.url, self.folder, self.temporal, self.heartbeat = url, folder, temporal, heartbeat
@@ -44,14 +44,14 @@ class FleetBench:
             subprocess.run([*git, *words], cwd=self.project, check=True)
 
     def machine(self, name: str, *options: str) -> Machine:
-        """A machine that is switched on, with its worker ready."""
+        """The machine of this name, switched on."""
         machine = self.switched_off(name, *options)
         if not machine.alive:
             machine.start()
         return machine
 
     def switched_off(self, name: str, *options: str) -> Machine:
-        """A machine as it is before it is switched on for the first time."""
+        """The machine of this name, made but not switched on."""
         if name not in self.machines:
             grace = () if "--grace" in options else ("--grace", "60s")
             given = ("--slots", "8", *grace, *options)
@@ -59,7 +59,7 @@ class FleetBench:
         return self.machines[name]
 
     async def ready(self, *names: str) -> list[Machine]:
-        """These machines and no others, once all of them poll; tests come in any order."""
+        """Switch on these machines and no others, and wait until their workers poll."""
         for each in self.machines.values():
             if each.name not in names and each.alive:
                 each.die()
@@ -70,7 +70,7 @@ class FleetBench:
         return found
 
     async def driving(self, record: PostgresRecord) -> Machine:
-        """The machine whose agent works for the run at this moment."""
+        """Wait until an agent works on the run, and return its machine."""
 
         async def found() -> Machine | None:
             driver, lap = await record.driver(), (await record.load()).state.open
@@ -84,17 +84,17 @@ class FleetBench:
         return machine
 
     def other(self, machine: Machine) -> Machine:
-        """The other one of two."""
+        """The other of two machines."""
         (other,) = (each for each in self.machines.values() if each is not machine and each.alive)
         return other
 
     def notes(self) -> list[dict[str, str]]:
-        """What the scripted agents noted."""
+        """The notes of the scripted agents."""
         path = self.folder / "notes"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def agent(self, seconds: float = 1.0) -> str:
-        """One that writes a line in this many seconds."""
+        """The command of an agent that takes this many seconds to write a line."""
         return shlex.join([sys.executable, scripted_agent(), str(self.folder / "notes"), str(seconds)])
 
     def end(self) -> None:
@@ -112,7 +112,7 @@ class FleetBench:
         return await fleet.begin(plan_of(load(request), self.project), order, self.warnings.append)
 
     async def end_runs(self, fleet: Fleet, *records: PostgresRecord) -> None:
-        """End them where they are; machines that still drove them would be busy in the next test."""
+        """Terminate these runs, which would keep machines busy in the next test."""
         for record in records:
             await fleet.client.get_workflow_handle(record.id).terminate()
 
@@ -122,12 +122,12 @@ class FleetBench:
             await until(left)
 
     def git(self, *words: str, there: bool = False) -> str:
-        """What git says in the project, or `there` in its remote."""
+        """The output of a git command in the project, or in its remote if `there`."""
         place = ["--git-dir", str(self.remote)] if there else ["-C", str(self.project)]
         return subprocess.run(["git", *place, *words], capture_output=True, text=True, check=True).stdout
 
     def branch(self, run: str) -> str:
-        """What the delivered branch has in its file."""
+        """The content of `lines` on the delivered branch."""
         shown = ["git", "--git-dir", str(self.remote), "show", f"untilgreen/{run}:lines"]
         return subprocess.run(shown, capture_output=True, text=True, check=True).stdout
 
@@ -137,7 +137,7 @@ def scripted_agent() -> str:
 
 
 async def until(happened: Callable[[], Any], seconds: float = 180.0) -> Any:
-    """What `happened` gives as soon as it gives something; a busy machine takes its time."""
+    """Wait until `happened` returns something true, and return that; long, as the machine may be busy."""
     deadline = time.monotonic() + seconds
     while True:
         found = happened()
@@ -149,7 +149,7 @@ async def until(happened: Callable[[], Any], seconds: float = 180.0) -> Any:
 
 
 async def over(record: PostgresRecord, seconds: float = 240.0) -> RunState:
-    """The run when it has ended."""
+    """Wait until the run has ended, and return its state."""
 
     async def ended() -> RunState | None:
         state = (await record.load()).state

@@ -1,4 +1,4 @@
-"""An agent of a run's own code: at its account's limit the first time, then it writes a line."""
+"""An agent in the run's own code: it is rate-limited the first time, then it writes a line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from untilgreen import Reply
 
 
 class Limited:
-    """Says when it may continue."""
+    """Replies with the time at which it may continue."""
 
     def __init__(self, seconds: float = 6.0) -> None:
         self.seconds = seconds

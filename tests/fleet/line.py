@@ -1,6 +1,6 @@
-"""Loopback of one network namespace to loopback of another over a unix socket: `LISTEN=TO` for each port.
+"""Connect the loopback of two network namespaces through unix sockets: `LISTEN=TO` for each port.
 
-Run as a program of its own; stopped with SIGSTOP it is a cut line: nothing passes, and nobody is told.
+Runs as a separate program; stopped with SIGSTOP it is a cut line: nothing passes, but connections stay open.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Machines, as far as one kernel can play them: each with a network, processes, a host name and a home."""
+"""Simulated machines: each has its own network, processes, host name and home."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 from tests.fleet import line
 
 WORKER, DRIVER, AGENT = "untilgreen worker", "untilgreen.fleet.fork_server", "scripted_agent.py"
-"""How the processes of a machine are called."""
+"""Words in the command lines of a machine's processes."""
 _APART = ["unshare", "--net", "--pid", "--uts", "--mount", "--fork", "--mount-proc", "--kill-child=SIGKILL"]
 
 
 class Machine:
-    """One worker in namespaces of its own, with a line to the servers that can be cut."""
+    """One worker in its own namespaces, with a line to the servers that can be cut."""
 
     def __init__(self, name: str, folder: Path, url: str, temporal: int, options: tuple[str, ...]) -> None:
         self.name, self.home, self._url, self._options = name, folder / name, url, options
@@ -29,14 +29,14 @@ class Machine:
         self._first: subprocess.Popen[bytes] | None = None
         self._starts = 0
         self.variables: dict[str, str] = {}
-        """What only this machine has in its environment."""
+        """Environment variables that only this machine has."""
 
     @property
     def alive(self) -> bool:
         return self._first is not None and self._first.poll() is None
 
     def start(self) -> None:
-        """Switch it on; its files are those of the last time."""
+        """Switch the machine on; its files are kept from the last time."""
         self._starts += 1
         outside = [f"{self._socket(name)}={port}" for name, port in self._ports.items()]
         if self._line is None:
@@ -44,7 +44,7 @@ class Machine:
         inside = [f"{port}={self._socket(name)}" for name, port in self._ports.items()]
         forward = shlex.join([sys.executable, line.__file__, *inside])
         worker = [sys.executable, "-m", *WORKER.split(), "--cache", str(self.home / "cache"), *self._options]
-        # Without the last line a dead worker would take its drivers along, as only a dead machine does.
+        # Without the last line a dead worker would take its drivers with it, as only a dead machine should.
         script = (
             f"hostname {self.name}; ip link set lo up; {forward} & {shlex.join(worker)} & "
             "wait $!; code=$?; [ $code -ge 128 ] && sleep 15; exit $code"
@@ -69,7 +69,7 @@ class Machine:
             )
 
     def cut(self) -> None:
-        """Nothing passes any more, and nobody is told."""
+        """Cut the line: nothing passes, but connections stay open."""
         assert self._line is not None
         self._line.send_signal(signal.SIGSTOP)
 
@@ -78,7 +78,7 @@ class Machine:
         self._line.send_signal(signal.SIGCONT)
 
     def die(self) -> None:
-        """The whole machine at once; one that is just being switched on may have no process yet."""
+        """Kill the whole machine at once; retries, as one that is just starting may have no process yet."""
         ended = self._first is None
         while not ended:
             for pid in self.pids():
@@ -88,7 +88,7 @@ class Machine:
                 ended = self._first is None or self._first.wait(0.2) is not None
 
     def off(self) -> None:
-        """At the end of a test."""
+        """Switch the machine off and close its line, at the end of the tests."""
         if self.alive:
             self.die()
         if self._line is not None:
@@ -100,7 +100,7 @@ class Machine:
         return self._first.wait(seconds)
 
     def tell(self, number: int, *words: str) -> list[int]:
-        """A signal to every process that is called so."""
+        """Send a signal to every process with one of these words in its command line."""
         told = [pid for word in words for pid in self.named(word)]
         for pid in told:
             with suppress(ProcessLookupError):
@@ -111,16 +111,16 @@ class Machine:
         return [pid for pid, words in self.pids().items() if word in words and not words.startswith("sh -c")]
 
     def drivers(self) -> list[int]:
-        """Forks of the preloaded process, which is a child of the worker.
+        """The drivers: forks of the preloaded process, which is a child of the worker.
 
-        What a driver has just forked, to become a program, is called like it for a moment.
+        A child that a driver has just forked has the driver's command line until it starts its program.
         """
         found = self.named(DRIVER)
         preloaded = [pid for pid in found if _parent(pid) not in found]
         return [pid for pid in found if _parent(pid) in preloaded]
 
     def pids(self) -> dict[int, str]:
-        """All its processes as the outside sees them, and how they were called."""
+        """All processes of the machine: their pids outside of its namespace, and their command lines."""
         first = next(iter(_children(self._first.pid)), None) if self._first is not None else None
         if first is None:
             return {}
@@ -139,7 +139,7 @@ class Machine:
 
     @property
     def ready(self) -> bool:
-        """Whether its worker polls."""
+        """Whether its worker polls for tasks."""
         return self.log().count('"ready"') >= self._starts
 
     def log(self) -> str:

@@ -1,4 +1,4 @@
-"""An agent that writes half of a line, works for some seconds, and writes the rest; it notes both elsewhere.
+"""An agent that writes a mark to `half`, waits some seconds, writes it to `lines`, and notes both in NOTES.
 
 `scripted_agent.py NOTES SECONDS`
 """

@@ -1,4 +1,4 @@
-"""Keeps one history of each shape that the tests made, to be replayed by every later version."""
+"""Store one history of each shape that the tests made, for later versions to replay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import anyio
 from temporalio.client import Client
 
 MOST = 5
-"""Of each kind of workflow: the shortest ones say as much as the longest."""
+"""The number of histories for each kind of workflow; the shortest show as much as the longest."""
 
 
 async def store(address: str, folder: Path) -> None:
@@ -30,6 +30,6 @@ async def store(address: str, folder: Path) -> None:
 
 
 def _without_names(text: str) -> str:
-    """Who did it is of no use to a replay."""
+    """Remove the identities of clients and workers, which a replay doesn't need."""
     named = re.sub(r'"(identity|sdkName|workerIdentity)":\s*"[^"]*"', r'"\1": "somebody"', text)
     return json.dumps(json.loads(named), separators=(",", ":")) + "\n"

@@ -27,13 +27,13 @@ TWO = "test $(wc -l < lines) -ge 2"
 
 @pytest.fixture
 async def page(bench: FleetBench, fleet: Fleet, tmp_path: Path) -> AsyncIterator[Any]:
-    """The list of runs, as somebody sees it who types `untilgreen serve` with the fleet's address set."""
+    """The list of runs on the page of `untilgreen serve`, with the fleet's address set."""
     typed = Typed(tmp_path, tmp_path / "state")
     typed.env["UNTILGREEN_FLEET"] = bench.url
     server = typed.start("serve", "--port", "0")
     assert server.stdout is not None
     address = (await to_thread.run_sync(server.stdout.readline)).strip()
-    playwright = import_module("playwright.async_api")  # by name: `make check` does without it
+    playwright = import_module("playwright.async_api")  # by name: `make check` runs without Playwright
     try:
         async with playwright.async_playwright() as driver:
             browser = await driver.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
@@ -123,7 +123,7 @@ async def test_workers_queues_limits_and_takeovers_are_on_the_page(
 
 
 async def _driven(bench: FleetBench, records: list[Any]) -> Any:
-    """The one of them that has the only permit."""
+    """Wait until one of these runs has the only permit and is driven, and return it."""
     with anyio.fail_after(120):
         while True:
             for each in records:

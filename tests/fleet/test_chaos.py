@@ -1,4 +1,4 @@
-"""Machines die, freeze and lose their lines, servers crash, at random, for CHAOS_SECONDS."""
+"""For CHAOS_SECONDS, machines die, freeze and lose their lines, and servers crash, at random."""
 
 from __future__ import annotations
 

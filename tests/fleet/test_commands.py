@@ -17,7 +17,7 @@ import pytest
 from tests.fleet.fleet_bench import FleetBench
 from untilgreen.surfaces.cli.verbs.fleet import _database_home
 
-pytestmark = pytest.mark.timeout(1800)  # some thirty commands, each a process of its own
+pytestmark = pytest.mark.timeout(1800)  # some thirty commands, each in a new process
 ADDS = "cmd:sh -c 'cat > /dev/null; echo line >> lines'"
 
 

@@ -1,4 +1,4 @@
-"""Both servers behind TLS, with certificates that are checked; PostgreSQL also behind a pooler."""
+"""Both servers behind TLS, with verified certificates; PostgreSQL also behind a pooler."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ client_tls_cert_file = {home}/server.crt
 
 
 def certificate(home: Path, name: str) -> Path:
-    """One that vouches for itself, for this machine's loopback."""
+    """A self-signed certificate for this machine's loopback."""
     made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     named = ["-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=IP:{HOST}"]
     files = ["-keyout", str(home / f"{name}.key"), "-out", str(home / f"{name}.crt")]
@@ -64,9 +64,9 @@ def certificates(home: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def pooled(postgres: Postgres, certificates: Path) -> Iterator[str]:
-    """The database's URL behind pgbouncer, which hands each transaction any of two connections."""
+    """The database's URL behind pgbouncer, which gives each transaction one of two connections."""
     if shutil.which("pgbouncer", path="/usr/sbin:/usr/bin:/usr/local/bin") is None:
-        pytest.skip("pgbouncer is not installed; make test-fleet does it")
+        pytest.skip("pgbouncer is not installed; make test-fleet installs it")
     port = free_port()
     text = POOLER.format(host=HOST, port=port, server=postgres.port, home=certificates)
     (certificates / "pgbouncer.ini").write_text(text)

@@ -1,4 +1,4 @@
-"""Runs that no worker can drive: each is tried a few times, then waits for a person, and can be ended."""
+"""Runs that no worker can drive: each is tried a few times, then waits for a person, who can end it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from untilgreen.fleet.runs.record import PostgresRecord
 pytestmark = pytest.mark.anyio
 ONE = "test -s lines"
 UP_TO_NOW = MOST_FAILURES - 2
-"""Failures that a run has behind it, so that a test waits for two more only."""
+"""Failures that a run already has, so that a test has to wait for only two more."""
 
 
 def typed(bench: FleetBench) -> Typed:
@@ -43,7 +43,7 @@ def nobody_reaches_the_remote(bench: FleetBench) -> Iterator[None]:
 
 
 async def reason_of_its_pause(fleet: Fleet, record: PostgresRecord) -> str:
-    """Why it waits for a person; a knock ends the pause between two tries."""
+    """Wait until the run is paused for a person, and return why; knocks skip the time between tries."""
 
     async def paused() -> bool:
         kind = (await fleet.client.get_workflow_handle(record.id).query("standing"))["kind"]

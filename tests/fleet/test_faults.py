@@ -1,4 +1,4 @@
-"""Every fault alone, of a machine, its supervisor, its line, a server; and waits that need no process."""
+"""Faults of a machine, its supervisor, its line or a server, one at a time; and waits without a process."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from untilgreen.fleet.temporal.orders import Rest
 pytestmark = pytest.mark.anyio
 TWO, THREE = "test $(wc -l < lines) -ge 2", "test $(wc -l < lines) -ge 3"
 LONG, SHORT = 30.0, 2.0
-"""Seconds of turns: longer than any fault, and shorter than most."""
+"""Seconds that turns take: longer than any fault, and shorter than most."""
 
 
 async def taken_over(record: PostgresRecord, by: Machine) -> None:
-    """Until a driver on that machine is attached."""
+    """Wait until a driver on that machine is attached."""
 
     async def found() -> bool:
         attached = [event for event in await record.open_journal().events() if isinstance(event, Attached)]
@@ -98,9 +98,7 @@ async def test_a_frozen_worker_comes_back_as_a_zombie_and_is_refused(fleet: Flee
     await audit(fleet, bench, record)
 
 
-async def test_a_driver_that_hangs_keeps_its_run_from_nobody_for_long(
-    fleet: Fleet, bench: FleetBench
-) -> None:
+async def test_a_driver_that_hangs_does_not_block_its_run_for_long(fleet: Fleet, bench: FleetBench) -> None:
     bench.machine("e", "--label", "single")
     await bench.ready("e")
     record = await bench.begin(fleet, bench.agent(SHORT), TWO, labels={"single": ""})
@@ -170,7 +168,7 @@ async def test_a_run_that_temporal_did_not_take_is_handed_over_later(
     await audit(fleet, bench, record)
     handle = fleet.client.get_workflow_handle(record.id)
     await handle.result()
-    await fleet.knock(record.id)  # it is over, so nothing begins
+    await fleet.knock(record.id)  # the run has ended, so nothing starts
     described = await handle.describe()
     assert described.close_time is not None
 
@@ -300,7 +298,9 @@ async def test_a_worker_that_may_finish_its_turn_does(fleet: Fleet, bench: Fleet
     assert first.wait(30) == 0
 
 
-async def test_a_worker_that_may_not_hands_over_what_the_turn_left(fleet: Fleet, bench: FleetBench) -> None:
+async def test_a_worker_that_may_not_finish_its_turn_hands_over_what_it_left(
+    fleet: Fleet, bench: FleetBench
+) -> None:
     for name in ("c", "d"):
         bench.machine(name, "--grace", "9s", "--label", "brief")
     await bench.ready("c", "d")

@@ -1,4 +1,4 @@
-"""Drivers are forks of one process, which may die."""
+"""Drivers are forks of one preloaded process, which is started again if it dies."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ ORDER = {"order": {"run": "x"}, "token": [1], "cache": "/nowhere", "url": "postg
 
 
 def told(fork_server: ForkServer) -> str:
-    """What a driver says that is given an impossible order."""
+    """The messages of a driver that is given an impossible order."""
     write, read = fork_server.start(ORDER)
-    with os.fdopen(read) as news, os.fdopen(write, "w"):
-        return news.read()
+    with os.fdopen(read) as messages, os.fdopen(write, "w"):
+        return messages.read()
 
 
 def test_a_worker_whose_fork_server_was_killed_still_starts_drivers() -> None:

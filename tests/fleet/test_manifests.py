@@ -1,4 +1,4 @@
-"""The files of examples/fleet are valid by the schemas of Compose and Kubernetes, and drain long enough."""
+"""The files in examples/fleet match the schemas of Compose and Kubernetes, and give workers time to drain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fleet at one moment, as Temporal and PostgreSQL tell it."""
+"""The overview of a fleet, from Temporal and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def test_a_takeover_says_from_whom_to_whom(fleet: Fleet, bench: FleetBench
     found = await overview(bench.url)
     (takeover,) = [each for each in found.takeovers if each.run == record.id]
     assert takeover.before.startswith(f"{first.name}-")
-    others = [each.name for each in bench.machines.values() if each is not first]  # of other tests, too
+    others = [each.name for each in bench.machines.values() if each is not first]  # also of other tests
     assert takeover.after.rpartition("-")[0] in others
     assert f"{record.id} from {takeover.before} to {takeover.after}" in "\n".join(fleet_lines(found))
     assert record.id not in [each.run for each in found.driven]

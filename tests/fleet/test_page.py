@@ -1,4 +1,4 @@
-"""The commands that the page about the fleet shows, run in order as a person types them."""
+"""The commands on the page about the fleet, run in order as a person would type them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_commands_of_the_page_do_what_it_says(home: Path) -> None:
 
 
 def _twenty_runs_on_two_workers(place: Path, env: dict[str, str]) -> None:
-    """With fewer runs than on the page, since each takes a busy machine some seconds."""
+    """Run the page's second part with fewer runs, since each takes some seconds on a busy machine."""
     worker, loop = _second_part()
     assert (worker.count("untilgreen worker"), loop.count("seq 20")) == (1, 1)
     second = subprocess.Popen(["/bin/sh", "-c", f"exec {worker}"], cwd=place, env=env)
@@ -93,7 +93,7 @@ def _second_part() -> list[str]:
 
 
 def _is_driven(run: str, place: Path, env: dict[str, str]) -> bool:
-    """A worker has it, or is done with it already."""
+    """Whether a worker drives the run, or has finished it already."""
     told = sh("untilgreen fleet workers; untilgreen list --fleet", place, env)
     return f"driven: {run}" in told or "converged" in told
 

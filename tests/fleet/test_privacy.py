@@ -1,4 +1,4 @@
-"""Temporal gets run ids and numbers: no secret, and no text of a run, whatever happens to it."""
+"""Temporal gets only run ids and numbers: no secret and no text of a run, whatever happens to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def everything_in(temporal: Temporal, fleet: Fleet) -> bytes:
-    """Its whole database, and each history as it hands it out."""
+    """The whole database of Temporal, and each history as its API returns it."""
     files = [path.read_bytes() for path in sorted(temporal.home.iterdir()) if path.is_file()]
     histories = []
     async for each in fleet.client.list_workflows():

@@ -1,4 +1,4 @@
-"""A fleet as a team sets it up: a namespace, a schema and roles of its own, a worker with few rights."""
+"""A fleet as a team sets it up: its own namespace, schema and roles, and a worker with few rights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A viewer can't write, a worker can't rewrite, and neither sees another team's schema."""
+"""A viewer can't write, a worker can't change the past, and neither sees another team's schema."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ async def test_no_role_of_a_team_sees_another_team(postgres: Postgres, user: str
         check_version(database)
 
 
-async def test_news_of_one_team_are_not_told_to_another(postgres: Postgres) -> None:
+async def test_notices_of_one_team_are_not_sent_to_another(postgres: Postgres) -> None:
     listener = Database(url(postgres, "blue"))
     listener.run(lambda connection: connection.execute("LISTEN $schema"))
     red = PostgresRecords(url(postgres, "red", "red_machine"))

@@ -1,4 +1,4 @@
-"""Runs of a fleet on real servers: driven, answered, labeled, limited, while nothing goes wrong."""
+"""Runs of a fleet on real servers, without faults: driven, answered, labeled, limited."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ async def test_following_a_run_waits_with_it_for_a_worker(fleet: Fleet, bench: F
     typed = Typed(bench.project, bench.folder / "state")
     typed.env["UNTILGREEN_FLEET"] = bench.url
     following = typed.start("follow", record.id)
-    await anyio.sleep(2 * LOOKS * LOOK_SECONDS)  # a run of this machine would count as left by now
+    await anyio.sleep(2 * LOOKS * LOOK_SECONDS)  # a run on this machine would count as interrupted by now
 
     await bench.ready("one")
     said, _ = await to_thread.run_sync(following.communicate)
@@ -155,7 +155,7 @@ async def test_a_paused_run_has_no_process_and_goes_on_when_resumed(fleet: Fleet
     await audit(fleet, bench, record)
 
 
-async def test_at_most_so_many_runs_of_an_agent_over_all_machines(fleet: Fleet, bench: FleetBench) -> None:
+async def test_a_limit_bounds_the_runs_of_an_agent_over_all_machines(fleet: Fleet, bench: FleetBench) -> None:
     await bench.ready("one", "two")
     await fleet.limit("account", 2)
     records = [await bench.begin(fleet, bench.agent(), THREE, limit="account") for _ in range(5)]
@@ -166,7 +166,7 @@ async def test_at_most_so_many_runs_of_an_agent_over_all_machines(fleet: Fleet, 
         await audit(fleet, bench, record)
     limited = {record.id for record in records}
     at_work, most = 0, 0
-    for note in bench.notes():  # in the order in which it happened, on whichever machine
+    for note in bench.notes():  # in order, from all machines
         if note["run"] in limited:
             at_work += 1 if note["what"] == "begin" else -1
             most = max(most, at_work)

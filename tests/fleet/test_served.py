@@ -1,4 +1,4 @@
-"""A fleet's runs on the page: listed, opened, followed, answered, steered and ended through the API."""
+"""A fleet's runs through the API of the page: listed, opened, followed, answered, steered and ended."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def client(bench: FleetBench, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    """Somebody with the token of a server that shows the fleet."""
+    """A client with the token of a server that shows the fleet."""
     async for each in served(tmp_path / "state", bench.url):
         yield each
 

@@ -1,4 +1,4 @@
-"""A worker whose package is replaced while it runs, as `pip install --upgrade` does."""
+"""A worker whose package is replaced while it runs, as by `pip install --upgrade`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workflows that began with older code go on: their histories replay; and what only workflows do."""
+"""Workflows that began with older code continue, as their histories replay; also schedules and limits."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from untilgreen.fleet.temporal.workflow import BeginWorkflow, LimitWorkflow, Run
 
 pytestmark = pytest.mark.anyio
 HISTORIES = Path(__file__).with_name("histories")
-"""`STORE_HISTORIES=1 make test-fleet` adds those of the present code, before a release."""
+"""Before a release, `STORE_HISTORIES=1 make test-fleet` adds the histories of the current code."""
 ALL = [RunWorkflow, LimitWorkflow, BeginWorkflow]
 ONE = "test -s lines"
 
 
 async def replayed(kinds: list[type], histories: list[WorkflowHistory]) -> Mapping[str, BaseException]:
-    """Which of them fail, by their run's id in Temporal."""
+    """The histories that fail to replay, by their run's id in Temporal."""
 
     async def each() -> AsyncIterator[WorkflowHistory]:
         for history in histories:
@@ -52,7 +52,7 @@ async def test_every_stored_history_replays() -> None:
 
 @workflow.defn(name="untilgreen.run", sandboxed=False)
 class Careless:
-    """What nobody may do: another timer before the first drive, without `workflow.patched`."""
+    """A forbidden change: a new timer before the first drive, without `workflow.patched`."""
 
     @workflow.signal
     def knock(self) -> None: ...

@@ -1,4 +1,4 @@
-"""What a run of a fleet begins with, as other machines can read it."""
+"""The plan that a run of a fleet begins with can be used on other machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run in PostgreSQL holds to the same laws as one in a folder, and only its newest driver can write."""
+"""A run in PostgreSQL obeys the same laws as one in a folder, and only its newest driver can write."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def test_a_zombie_can_neither_append_nor_keep_nor_answer_nor_come_back(
     async with zombie.hold(Driver(place="a")) as old:
         await old.journal.append(EVENTS[0])
         async with opened(postgres, run, token=(1, 2)).hold(Driver(place="b")) as new:
-            with pytest.raises(JournalTaken):  # the journal ends where it knows, so only the token tells
+            with pytest.raises(JournalTaken):  # nothing was appended meanwhile, so only the token shows it
                 await old.journal.append(EVENTS[1])
             await new.journal.append(EVENTS[1])
 
@@ -111,7 +111,7 @@ async def test_a_zombie_can_neither_append_nor_keep_nor_answer_nor_come_back(
 async def test_a_file_whose_name_leads_out_of_the_run_is_written_nowhere(
     postgres: Postgres, tmp_path: Path, name: str
 ) -> None:
-    """Every worker of the fleet writes names; who reads them makes paths of them."""
+    """Every worker of the fleet writes names, and a reader turns them into paths."""
     run = new_run(postgres)
     driver = opened(postgres, run)
     async with driver.hold(Driver(place="a", token=(1,))) as hold:

@@ -1,4 +1,4 @@
-"""Whoever takes commands for a run without a driver writes above the last driver, and below the next."""
+"""A sender who records commands for a run without a driver outranks its last driver, but not its next one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EVENTS = [event for _, event in tell("ab a* -*", Ralph())]
 
 
 async def begun(postgres: Postgres, *tokens: tuple[int, ...]) -> PostgresRecord:
-    """A run that was held with these tokens, one after another, and that nobody drives now."""
+    """A run that was driven with these tokens, one after another, and that nobody drives now."""
     run, database = f"undriven{next(NUMBERS)}", Database(postgres.url)
     database.run(lambda connection: connection.execute("INSERT INTO $schema.run (id) VALUES (%s)", (run,)))
     record = PostgresRecord(database, Notices(postgres.url), run)
@@ -96,7 +96,7 @@ async def test_the_last_driver_can_no_longer_write_beside_it(postgres: Postgres)
     zombie = another(record, (5, 1, 1))
     async with zombie.hold(Driver(place="a")) as old:
         stale = "UPDATE $schema.run SET seen = now() - interval '2 minutes' WHERE id = %s RETURNING 1"
-        await record._rows(stale, record.id)  # frozen, for longer than a driver may be silent
+        await record._rows(stale, record.id)  # silent for longer than a driver may be
         async with record.hold_undriven() as held:
             assert held is not None
             with pytest.raises(JournalTaken):
