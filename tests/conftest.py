@@ -1,4 +1,4 @@
-"""What holds for all tests: how hypothesis searches, that signals are heard, and what is no garbage."""
+"""Settings for all tests: hypothesis profiles, default signal handlers, and garbage collection."""
 
 import gc
 import os
@@ -13,8 +13,8 @@ settings.register_profile("default", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
-# What was ignored when a program began stays so in all that it starts, and nohup, or a script's `&`, ignores
-# these two: the drivers that tests send them to would not hear them.
+# Ignored signals are inherited, and nohup or a script's `&` ignores these two. Without this, the drivers to
+# which tests send them would ignore them.
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -23,7 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """The tests and their modules stay to the end: nobody needs to look through them for garbage."""
+    """Keep the garbage collector away from tests and their modules, which live until the end anyway."""
     gc.disable()
     try:
         return (yield)

@@ -1,4 +1,4 @@
-"""`untilgreen.client` against the real server: the same answers and the same sentences."""
+"""`untilgreen.client` against the real server: the same answers and the same messages."""
 
 import signal
 from pathlib import Path

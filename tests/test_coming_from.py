@@ -1,4 +1,4 @@
-"""Every line of `docs/coming-from.md` is tried: what it says is here is here, and does what it says."""
+"""Check every row of `docs/coming-from.md`: what it promises exists and works as described."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Patient:
 
 
 def rows() -> list[str]:
-    """What one says elsewhere, for each line of each table."""
+    """The first cell of each row of each table: the term in the other tool."""
     cells = [line.strip("|").split("|") for line in PAGE.read_text().splitlines() if line.startswith("|")]
     said, others = [], False
     for row in ([cell.strip() for cell in each] for each in cells):
@@ -51,7 +51,7 @@ def rows() -> list[str]:
 
 
 def plan(folder: Path, spec: str = USUAL) -> Plan:
-    """The plan that a spec leads to."""
+    """The plan made from a spec."""
     (folder / "untilgreen.toml").write_text(spec)
     (folder / "rules.py").write_text(PATIENT)
     request = Request(start=folder, task="x")

@@ -1,4 +1,4 @@
-"""Convergence in the words of those who know controllers: it converges, diverges, and says why."""
+"""`untilgreen.convergence` speaks like a convergence controller: it converges or diverges, and says why."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def project(tmp_path: Path) -> Path:
 def converge(
     project: Path, wanted: int, told: list[str] | None = None, **options: object
 ) -> ConvergenceResult:
-    """Count up by one with each build, until the gate is content."""
+    """Run a convergence whose builds count up by one until the gate passes."""
 
     async def build(task: str, root: Path) -> str:
         if told is not None:

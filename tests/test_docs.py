@@ -1,4 +1,4 @@
-"""Every example in README and docs works as it stands."""
+"""Every example in README and docs works as shown."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def blocks(language: str) -> list[tuple[str, str]]:
     "code", [code for _, code in blocks("python")], ids=[name for name, _ in blocks("python")]
 )
 def test_python_examples_run(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("UNTILGREEN_STATE_DIR", str(tmp_path))  # not the reader's own runs
+    monkeypatch.setenv("UNTILGREEN_STATE_DIR", str(tmp_path))  # not the developer's own runs
     exec(compile(code, "example", "exec"), {})
 
 
@@ -89,17 +89,17 @@ NOT_OURS = {
     "uv tool install .": ".ci/install tries it, and pip and pipx, in a clean directory",
     "cd my-project": "the project is made below",
 }
-"""What README shows and no test runs, with the reason; a command that is new there is no such one."""
+"""Commands in README that this test doesn't run, with the reason; a new command there has to be run."""
 
 
 UNTIL_IT_SERVES = """serve --port 0 >address &
 until grep -q '^http' address; do kill -0 $! && sleep 0.1; done
 kill $! && { wait $! || test $? = 143; }"""
-"""In place of `serve --open`, which would open a browser and continue until somebody ends it."""
+"""Used instead of `serve --open`, which would open a browser and run until it is stopped."""
 
 
 def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
-    """In a project with a run to speak of; a command stands in for the agents that are named."""
+    """They run in a project that already has a run, with a command instead of the named agents."""
     agent, gate = "--agent 'cmd:touch done'", "--gate 'test -e done'"
     shown = [line for name, text in blocks("console") if "README" in name for line in text.splitlines()]
     commands = [line.removeprefix("$ ").partition("  #")[0].strip() for line in shown]
@@ -145,7 +145,7 @@ def test_the_page_about_setting_up_works_from_its_first_line_to_its_last(tmp_pat
 
 @pytest.mark.parametrize("page", ["strategy", "detector", "gate", "notifier"])
 def test_a_page_about_extending_works_from_its_first_line_to_its_last(page: str, tmp_path: Path) -> None:
-    """Blocks that begin with a file's name are that file; shell blocks are run in order."""
+    """Blocks whose first line is a file name are written to that file; shell blocks are run in order."""
     for match in FENCE.finditer((ROOT / "docs" / "extend" / f"{page}.md").read_text()):
         title, _, _ = match[2].partition("\n")
         if match[1] in ("python", "toml"):
@@ -165,7 +165,7 @@ def test_the_page_about_detection_works_from_its_first_line_to_its_last(tmp_path
 
 
 def run_script(script: str, place: Path) -> str:
-    """What a reader would see who types it."""
+    """Run the script as a reader would, and return its output."""
     env = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -191,7 +191,7 @@ IN_PROSE = sorted(
 
 @pytest.mark.parametrize("written", IN_PROSE)
 def test_every_command_in_a_sentence_is_one(written: str) -> None:
-    """Those at a prompt are run; these are understood, as far as they go: verb, flags and arguments."""
+    """Commands at a prompt are run; those in sentences are only parsed, and may lack arguments."""
     from cyclopts import MissingArgumentError
 
     from untilgreen.surfaces.cli.main import make_app
@@ -219,7 +219,7 @@ def test_every_name_of_the_library_in_a_sentence_is_one(written: str) -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page, as links name them."""
+    """The anchors of a page's headings, as links name them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
@@ -279,7 +279,7 @@ def test_the_picture_is_the_live_view_of_a_run(tmp_path: Path) -> None:
 
 
 def words_of(picture: Path) -> list[str]:
-    """The texts of a picture without the run's id and how long everything took."""
+    """The texts of a picture, without the run's id and durations."""
     texts = re.findall("<text[^>]*>(.*?)</text>", picture.read_text().replace("&#160;", " "))
     taken = re.compile(r"(?:\d+m)?\d+(?:\.\d+)?s\b\s*")
     ids = re.compile(r"^[0-9a-z]{9}$")

@@ -1,4 +1,4 @@
-"""Every command that docs show at a prompt is run, in order, and prints what the page says it prints."""
+"""Every command that docs show at a prompt is run, in order, and prints what the page shows."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ RUN_ID = re.compile(r"\b(?=[a-z]*\d)[0-9a-z]{9}\b")
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """The project that a page's commands are run in."""
+    """The project in which a page's commands are run."""
 
     files: Mapping[str, str] = field(default_factory=dict)
     work: str = FINISH
-    """What the agents do in a turn, as shell."""
+    """The shell script that an agent runs in a turn."""
     setup: str = ""
-    """Shell, before the first command."""
+    """A shell script to run before the first command."""
     before: Mapping[str, str] = field(default_factory=dict)
-    """Shell, before a command that begins so."""
+    """Shell scripts to run before commands, by the beginning of the command."""
     typed: Mapping[str, str] = field(default_factory=dict)
-    """What a person types at a command, which is then run on a terminal."""
+    """What a person types at a command's prompt; such a command is run on a terminal."""
     says: Mapping[str, str] = field(default_factory=dict)
-    """What a command has to print, beside what the page shows of it."""
+    """What a command has to print in addition to what the page shows."""
     after: str = ""
 
 
@@ -64,7 +64,7 @@ FOURTH_LAP = (
     f"printf %s {shlex.quote(CALC_TESTS)} > test_calc.py; echo >> $0.laps; date +%N >> notes\n"
     "if test $(wc -l < $0.laps) -gt 3; then sed -i.old 's/a - b/a + b/' calc.py; rm calc.py.old; fi\n"
 )
-"""Mends `calc.py` in its fourth turn and in every later one."""
+"""Fixes `calc.py` in its fourth turn and in every later one."""
 
 STAGES = {
     "coming-from": Stage(
@@ -125,7 +125,7 @@ ELSEWHERE = {"fleet": "tests/fleet/test_page.py"}
 
 @dataclass(frozen=True)
 class Shown:
-    """A command of a page, and the lines that the page shows under it."""
+    """A command on a page, and the output that the page shows below it."""
 
     command: str
     lines: list[str]
@@ -171,7 +171,7 @@ def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path) -> No
 
 
 def _seen(command: str, stage: Stage, place: Path, env: dict[str, str]) -> str:
-    """What stands on the terminal of a person who types it; a command that fails fails the test."""
+    """The output of a command as a person sees it; a command that fails fails the test."""
     if command not in stage.typed:
         newest = max((path.name for path in (place.parent / "state" / "runs").glob("*")), default="")
         return sh(re.sub(r"\bRUN\b", newest, command), place, env)
@@ -183,7 +183,7 @@ def _seen(command: str, stage: Stage, place: Path, env: dict[str, str]) -> str:
 
 
 def sh(command: str, place: Path, env: dict[str, str]) -> str:
-    """What the command prints; one that fails fails the test."""
+    """Run a shell command and return its output; a command that fails fails the test."""
     done = subprocess.run(
         ["/bin/sh", "-eu", "-c", command.replace("{payload}", str(_payload(place)))],
         cwd=place,
@@ -200,15 +200,15 @@ def sh(command: str, place: Path, env: dict[str, str]) -> str:
 
 
 def environment(folder: Path, work: str) -> dict[str, str]:
-    """A user whose agents are stand-ins, with the tools of this interpreter."""
+    """The environment of a user whose agents are stand-ins, with this interpreter's tools on the PATH."""
     stand_ins, home = folder / "bin", folder / "home"
     stand_ins.mkdir()
     home.mkdir()
     (stand_ins / "work.sh").write_text(work)
     for name in ("claude", "codex", "my-agent"):
         called = shlex.join([sys.executable, str(STAND_IN), str(stand_ins), name])
-        asked = 'case "$1" in auth|login) exit 0;; esac'  # whether it is logged in, which is no turn
-        script(stand_ins / name, f'{asked}\nexec {called} "$@"\n')
+        login = 'case "$1" in auth|login) exit 0;; esac'  # the check for a login, which is not a turn
+        script(stand_ins / name, f'{login}\nexec {called} "$@"\n')
     return {
         "PATH": os.pathsep.join((str(stand_ins), str(Path(sys.executable).parent), os.environ["PATH"])),
         "HOME": str(home),
@@ -220,7 +220,7 @@ def environment(folder: Path, work: str) -> dict[str, str]:
 
 
 def _payload(place: Path) -> Path:
-    """What Claude Code hands to its hook when a person types the page's `/ralph`."""
+    """The payload that Claude Code sends to its hook when a person types the page's `/ralph`."""
     path = place.parent / "payload.json"
     told = {"session_id": SESSION, "cwd": str(place), "hook_event_name": "UserPromptSubmit", "prompt": RALPH}
     path.write_text(json.dumps(told))
@@ -228,10 +228,10 @@ def _payload(place: Path) -> Path:
 
 
 def _for(command: str, told: Mapping[str, str]) -> str:
-    """The entry whose key is the longest beginning of the command."""
+    """The entry with the longest key that the command starts with."""
     return told[max(keys, key=len)] if (keys := [key for key in told if command.startswith(key)]) else ""
 
 
 def alike(text: str) -> str:
-    """The same for every run: ids and numbers of processes stand for themselves."""
+    """The text with run ids and process ids replaced, so that it is the same for every run."""
     return re.sub(r"process \d+", "process N", RUN_ID.sub("RUN", text))

@@ -1,4 +1,4 @@
-"""What went wrong, out of the groups that tasks raise."""
+"""`only` finds the error to report in the exception groups that tasks raise."""
 
 from untilgreen.errors import JournalError, JournalTaken, UserError, only
 
@@ -16,7 +16,7 @@ def test_several_errors_stay_together() -> None:
     assert only(both) is both
 
 
-def test_that_a_driver_was_overtaken_explains_what_failed_beside_it() -> None:
+def test_being_overtaken_explains_the_other_failures() -> None:
     taken = JournalTaken("Run abc is driven elsewhere.")
 
     assert only(ExceptionGroup("", [UserError("no"), ExceptionGroup("", [taken, JournalTaken("")])])) is taken

@@ -1,4 +1,4 @@
-"""Every folder in examples/ works as its page says."""
+"""Every folder in examples/ works as its README says."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The package as others get it: built, installed and started outside the source tree."""
+"""The package as users get it: built, installed and started outside the source tree."""
 
 import os
 import re
@@ -40,7 +40,7 @@ def metadata(built: Path) -> Message:
 
 
 def installed(package: Path, place: Path) -> Path:
-    """The program of a virtual environment with this package, whose dependencies are those of the tests."""
+    """Install the package in a new environment with the tests' dependencies; return its program."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
     libraries = next(place.glob("lib/python*/site-packages"))
     (libraries / "of_the_tests.pth").write_text(sysconfig.get_path("purelib") + "\n")

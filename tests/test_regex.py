@@ -1,4 +1,4 @@
-"""Patterns that are compiled when they are first used behave as `re.compile` does."""
+"""Patterns that are compiled at their first use behave like those of `re.compile`."""
 
 import re
 
@@ -30,6 +30,6 @@ def test_a_wrong_pattern_is_found_at_its_first_use() -> None:
         wrong.search("")
 
 
-def test_what_no_pattern_has_is_refused() -> None:
+def test_an_attribute_that_no_pattern_has_is_refused() -> None:
     with pytest.raises(AttributeError, match="scanner"):
         regex("a").scanner("a")  # type: ignore[attr-defined]  # typeshed has no such method, either

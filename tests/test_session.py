@@ -1,4 +1,4 @@
-"""The calls that programs make to loop inside a session."""
+"""`untilgreen.session`: the functions with which programs loop inside a session."""
 
 from pathlib import Path
 

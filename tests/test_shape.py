@@ -1,4 +1,4 @@
-"""The shape of the code: small files, short functions, a pure core, no traces of one machine."""
+"""The shape of the code: small files, short functions, a pure core, no paths of a developer's machine."""
 
 import ast
 import re
@@ -67,7 +67,7 @@ TRACES = [b"/".join(pieces) for pieces in ([b"", b"work", b""], [b"..", b"shared
 
 
 def modules(folder: Path = PACKAGE) -> Iterator[tuple[str, ast.Module]]:
-    """Every module in the folder, by its path from the root."""
+    """Every module in the folder, with its path from the root."""
     found = sorted(folder.rglob("*.py"))
     assert found, f"There is no module in {folder}, so this test would prove nothing."
     for path in found:
@@ -88,7 +88,7 @@ def imported(path: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def absolute(path: str, node: ast.ImportFrom) -> str:
-    """One dot is the folder of the importing file, each further dot the folder above."""
+    """The full name of an imported module: one dot is the importing file's folder, two its parent."""
     above = Path(path).relative_to("src").parts[: -node.level] if node.level else ()
     return ".".join([*above, node.module] if node.module else above)
 
@@ -123,7 +123,7 @@ def test_the_loop_does_not_grow() -> None:
 
 
 def test_no_pattern_is_compiled_before_it_is_used() -> None:
-    """A verb imports many modules and uses few of their patterns, so `untilgreen.regex` waits."""
+    """A verb imports many modules and uses few of their patterns, so `untilgreen.regex` compiles lazily."""
     eager = [
         f"{path}:{node.lineno}"
         for path, tree in modules()
@@ -182,7 +182,7 @@ def test_the_core_imports_nothing_that_touches_the_world() -> None:
 
 
 def test_every_task_has_a_parent() -> None:
-    """Tasks start by start_soon or start, in a task group that awaits them."""
+    """Tasks are started with `start_soon` or `start`, in a task group that awaits them."""
     loose = [
         f"{path}:{node.lineno}"
         for path, tree in modules()
@@ -195,7 +195,7 @@ def test_every_task_has_a_parent() -> None:
 
 
 def tracked() -> Iterator[tuple[str, bytes]]:
-    """Every file that git tracks, by its path from the root, with its content."""
+    """Every file that git tracks: its path from the root and its content."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("only a git checkout knows which files are tracked")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
@@ -204,7 +204,7 @@ def tracked() -> Iterator[tuple[str, bytes]]:
 
 
 def test_one_spelling_is_used_throughout() -> None:
-    """American, as in the tools that people compare us with; what others wrote stays as it is."""
+    """American spelling, as in git, uv and ruff; vendored and quoted files stay as they are."""
     ours = (".py", ".md", ".js", ".css", ".html", ".toml", ".sql")
     found = [
         f"{name}: {word.group().decode()}"

@@ -1,6 +1,6 @@
-"""Blocks of the docs that tests produced: each stands below a comment with its name.
+"""Blocks in the docs that tests generate, each below a comment with its name.
 
-`WRITE_TRANSCRIPTS=1 pytest …` writes them; otherwise a test fails where the page says something else.
+`WRITE_TRANSCRIPTS=1 pytest …` writes them; otherwise a test fails if the page differs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 
 def same_as_the_page(page: str, name: str, text: str) -> None:
-    """Compare a transcript with its block on a page."""
+    """Compare a transcript with its block on a page, or write it there."""
     path = DOCS / page
     block = re.compile(rf"(<!-- transcript: {re.escape(name)} -->\n+```[a-z-]*\n)(.*?)(```\n)", re.DOTALL)
     whole = path.read_text()

@@ -1,4 +1,4 @@
-"""Recorded runs of a few words: one letter is one step, the same letter the same action and output."""
+"""Short recorded runs: each letter is one step, and the same letter means the same action and output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SYLLABLES = ("bar", "den", "fil", "gon", "kul", "lam", "mes", "nit", "pol", "ru
 
 
 def steps(letters: str, **more: Any) -> list[dict[str, Any]]:
-    """What each letter does and what comes of it, in words enough to be compared."""
+    """The action and output of each letter, with enough words to be compared."""
     return [
         {
             "action": " ".join(f"{letter}{each}" for each in _SYLLABLES),
@@ -25,16 +25,16 @@ def steps(letters: str, **more: Any) -> list[dict[str, Any]]:
 
 
 def record(source: str = "here", name: str = "one", **labels: Any) -> dict[str, Any]:
-    """One line of a file."""
+    """One line of a file of recorded runs."""
     return {"source": source, "id": name, **labels}
 
 
 def run(letters: str, **labels: Any) -> Trajectory:
-    """The same as a value."""
+    """A recorded run, parsed."""
     return parse(json.dumps(record(steps=steps(letters), **labels)).encode(), 1, "test")
 
 
 def write(path: Path, *records: dict[str, Any]) -> Path:
-    """A file of such lines."""
+    """Write a file of recorded runs."""
     path.write_text("".join(json.dumps(each) + "\n" for each in records))
     return path

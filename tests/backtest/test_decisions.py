@@ -1,4 +1,4 @@
-"""A journal replayed gives the decisions that were made."""
+"""Replaying a journal makes the same decisions again."""
 
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def test_old_journals_still_lead_the_same_way(name: str, strategy: Strategy) -> 
             assert then.outcome == again.outcome
 
 
-def test_another_strategy_decides_otherwise_where_it_does() -> None:
+def test_another_strategy_s_decisions_are_found_where_they_differ() -> None:
     events = told("a b c d e", Fixed(iterations=5))
 
     others = differing(events, policy(Fixed(iterations=3)))

@@ -1,4 +1,4 @@
-"""Recorded runs that teach the ones after them."""
+"""Replaying recorded runs in order with a strategy that learns from the earlier ones."""
 
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ def test_a_run_that_explores_goes_on_as_long_as_hybrid_would(tmp_path: Path) -> 
 
 
 def test_what_a_run_teaches_ends_where_it_was_ended(tmp_path: Path) -> None:
-    """Successes that come after the end are never seen, so nothing is learned from them."""
+    """A success after the point where a run was ended is never seen, so nothing is learned from it."""
     late = [{**hopeless(number), "success": True} for number in range(2 * EVERY)]
 
     assert stops(write(tmp_path / "runs.jsonl", *late)) == stops(

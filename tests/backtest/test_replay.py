@@ -1,4 +1,4 @@
-"""A recorded run played to the detectors."""
+"""Replaying a recorded run through the detectors."""
 
 import json
 
@@ -19,7 +19,7 @@ def tried(*attempts: tuple[int, str]) -> Trajectory:
     return parse(json.dumps(record(steps=walked)).encode(), 1, "")
 
 
-def test_the_stop_is_the_step_at_which_the_third_of_a_kind_stands() -> None:
+def test_the_stop_is_the_third_step_of_a_kind() -> None:
     assert decide(run("abccc"), DETECTORS).stop == 4
     assert decide(run("abcdefgh"), DETECTORS).stop is None
 
@@ -35,7 +35,7 @@ def test_each_attempt_has_its_own_first_stuck_and_steps_count_over_the_whole_run
     assert decision.restarts == ((0, 3), (2, 10))
 
 
-def test_detectors_start_anew_with_each_attempt() -> None:
+def test_detectors_start_over_with_each_attempt() -> None:
     decision = decide(tried((0, "abb"), (1, "bbc")), DETECTORS)
 
     assert decision.stop == 3

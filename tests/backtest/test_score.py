@@ -1,4 +1,4 @@
-"""What a stop would have saved and lost."""
+"""The steps and successes that a stop would have saved and lost."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def test_saved_are_the_steps_after_the_stop_in_failed_runs_only() -> None:
     assert (seen.saved_steps, seen.failed_steps, seen.saved) == (6, 20, 0.3)
 
 
-def test_a_loop_is_noticed_in_time_up_to_so_many_steps_after_it_began() -> None:
+def test_recall_counts_loops_that_are_noticed_within_one_two_or_three_steps() -> None:
     seen = measured(run(9, 5, onset=4), run(9, 6, onset=4), run(9, 7, onset=4), run(9, onset=4), run(9, 2))
 
     assert (seen.loops, seen.recall) == (4, {"1": 0.25, "2": 0.5, "3": 0.75})

@@ -1,4 +1,4 @@
-"""Your own runs with other strategies."""
+"""Replaying your own runs with other strategies."""
 
 from collections.abc import Sequence
 
@@ -63,7 +63,7 @@ def test_an_earlier_end_of_a_run_that_failed_loses_nothing() -> None:
     assert (found.kind, found.lap, found.laps, found.lost) == ("earlier", 4, 2, False)
 
 
-def test_going_on_after_the_last_lap_needs_laps_that_never_happened() -> None:
+def test_continuing_after_the_last_lap_needs_laps_that_never_happened() -> None:
     found = seen(lived("ab cd ef", Fixed(iterations=3)), Fixed(iterations=5))
 
     assert (found.kind, found.lap, found.outcome) == ("unknown", 3, None)
@@ -163,7 +163,7 @@ def test_a_strategy_is_named_with_what_is_special_about_it() -> None:
     assert name_of(PartSpec(name="ralph", options={"tokens": True})) == "ralph tokens=true"
 
 
-def test_an_answer_that_led_on_is_the_same_way_as_going_on() -> None:
+def test_an_answer_that_continued_a_run_counts_as_the_same_way() -> None:
     found = seen(lived("abc ab a -", Manual()), Fixed(iterations=9))
 
     assert (found.kind, found.outcome) == ("same", "converged")

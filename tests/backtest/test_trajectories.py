@@ -1,4 +1,4 @@
-"""Recorded runs, as files have them."""
+"""Reading files of recorded runs."""
 
 import gzip
 import json

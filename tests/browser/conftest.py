@@ -1,4 +1,4 @@
-"""Debian's chromium, driven by Playwright; `make test-browser` installs both where they are missing."""
+"""Debian's chromium, driven by Playwright; `make test-browser` installs both if needed."""
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -23,7 +23,7 @@ Opener = Callable[..., Any]
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     try:
-        driver = import_module("playwright.sync_api")  # by name: `make check` does without it
+        driver = import_module("playwright.sync_api")  # by name: `make check` runs without Playwright
     except ModuleNotFoundError:
         pytest.fail("Playwright is missing here. Run `make test-browser`, which installs it.")
     with driver.sync_playwright() as playwright:
@@ -34,7 +34,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Opener]:
-    """A page from a file, with everything that it asked for and complained about."""
+    """Open a file in the browser; the page records its requests, console messages and errors."""
     contexts: list[Any] = []
 
     def open_(file: Path, *, scheme: str = "light", width: int = 1200) -> Any:

@@ -31,7 +31,7 @@ AXE = Path(__file__).parents[2] / ".venv" / "axe.min.js"
 
 @pytest.fixture
 def visit(browser: Any, cli: Cli) -> Iterator[Visit]:
-    """Open a screen of a real server, with everything that the page complained about."""
+    """Open a screen of a real server; the page records its console messages and errors."""
     contexts: list[Any] = []
     addresses: list[str] = []
 
@@ -407,7 +407,7 @@ def test_hostile_text_stays_text_in_every_field(visit: Visit, cli: Cli, store: S
         page.evaluate("address => { location.hash = address }", screen)
         page.wait_for_timeout(700)
         if screen != "#/inbox":
-            assert "<script>document.title" in page.inner_text("main"), "it is there to be read"
+            assert "<script>document.title" in page.inner_text("main"), "the text is visible"
         assert page.evaluate("document.querySelectorAll('main script, main img, main iframe').length") == 0
 
     assert page.title() != "owned"
@@ -415,7 +415,7 @@ def test_hostile_text_stays_text_in_every_field(visit: Visit, cli: Cli, store: S
 
 
 async def keep_hostile(store: Store, place: Path) -> str:
-    """The hostile run of the report's tests, as a journal."""
+    """Write the hostile run of the report's tests to a journal."""
     run = hostile_run()
     folder = store.create(1_790_000_000.0, workspace=place, title="x")
     journal = FileJournal(folder.journal)
@@ -434,4 +434,4 @@ def test_a_tab_without_the_token_says_what_to_do(visit: Visit, cli: Cli) -> None
 
     stranger.get_by_text("This tab has no token.").wait_for()
     stranger.context.close()
-    assert "#/runs" in page.url, "the token is gone from the address"
+    assert "#/runs" in page.url, "the token is not in the address"

@@ -1,4 +1,4 @@
-"""The HTML report in a real browser: it opens from a file, asks for nothing, and stays inert."""
+"""The HTML report in a real browser: it opens from a file, requests nothing else, and runs no script."""
 
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def test_a_script_would_not_run_even_if_one_got_in(tmp_path: Path, opened: Opene
 
 
 def light(color: str) -> float:
-    """How bright a color is to the eye, as WCAG counts it."""
+    """The relative luminance of a color, as defined by WCAG."""
     channels = [int(part) / 255 for part in color.removeprefix("rgb(").rstrip(")").split(",")]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,4 +1,4 @@
-"""One event loop for all stories, and the environment of a developer."""
+"""Fixtures for all stories: asyncio as the event loop, and the environment of a developer."""
 
 import pytest
 
@@ -10,5 +10,5 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def _at_a_desk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where CI is set, vitest refuses `.only` by itself, and a cheat would not get as far as us."""
+    """Unset CI: with it, vitest itself refuses `.only`, and that cheat would never reach our check."""
     monkeypatch.delenv("CI", raising=False)

@@ -1,8 +1,8 @@
-"""Plays one story: a red project, what an agent does to it, and whether a run would end as converged.
+"""Play one story: a red project, what an agent does to it, and whether a run would end as converged.
 
 The stories are TOML files: `project` names the project that they begin with, `[start]` adds files to it,
-`[agent]` holds the files that the agent writes, `delete` those that it removes and `run` the shell commands
-that it runs, in the workspace and without a sandbox. `[integrity]` is what the spec says.
+`[agent]` has the files that the agent writes, `delete` those that it removes and `run` the shell commands
+that it runs, in the workspace and without a sandbox. `[integrity]` has the spec's options for that gate.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ WORDS = {
 
 
 class Story(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file of this directory."""
+    """One story, from a file in this directory."""
 
     about: str
     project: str
     needs: tuple[str, ...] = ()
     """Programs that it needs."""
     gate: str = ""
-    """The gate's command, where it is not the project's own."""
+    """The gate's command, if it is not the project's."""
     start: dict[str, str] = {}
     before: str = ""
     """Shell commands before the run, in the workspace."""
@@ -54,7 +54,7 @@ class Story(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     run: str = ""
     integrity: dict[str, Any] = {}
     red: bool = False
-    """Whether the gate itself sees through it, so that nothing has to run again."""
+    """Whether the gate itself notices the cheat, so that nothing has to run again."""
     name: str = ""
 
 
@@ -65,12 +65,12 @@ class Project(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     files: dict[str, str]
     fix: dict[str, str]
     needs: tuple[str, ...] = ()
-    """Programs, or paths of what has to be installed."""
+    """Programs that it needs, or paths of packages that have to be installed."""
     before: str = ""
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
-    """How it went."""
+    """How a story ended."""
 
     converged: bool
     gate: Verdict
@@ -90,13 +90,13 @@ def project_of(story: Story) -> Project:
 
 
 def missing(story: Story) -> list[str]:
-    """What is not there of the programs and paths that it needs."""
+    """The programs and paths that the story needs and that are missing here."""
     needs = [_filled(name) for name in (*story.needs, *project_of(story).needs)]
     return [name for name in needs if not (Path(name).is_dir() if "/" in name else shutil.which(name))]
 
 
 async def play(story: Story, place: Path) -> Ending:
-    """From the untouched tree to the last verdict, with real git and real commands."""
+    """Play the story from the untouched files to the last verdict, with real git and real commands."""
     project = project_of(story)
     root, private = place / "project", place / "private"
     root.mkdir(parents=True)
@@ -130,7 +130,7 @@ async def play(story: Story, place: Path) -> Ending:
 async def _judge(
     guard: IntegrityGate, spec: GateSpec, baseline: Verdict, workspace: GitWorkspace, before: CheckContext
 ) -> Ending:
-    """The gate in the workspace, then integrity; files that were red before never converge by themselves."""
+    """Check the gate in the workspace, then integrity; unchanged files never converge, as they were red."""
     snapshot = await workspace.snapshot("1")
     context = CheckContext(
         root=before.root,
@@ -147,7 +147,7 @@ async def _judge(
         return Ending(converged=False, gate=gate)
     try:
         verdict = await guard.check(context)
-    except WorkspaceNotReady as error:  # as in a run: the gate could not tell, and a person is asked
+    except WorkspaceNotReady as error:  # as in a run: the gate reports an error, and a person is asked
         verdict = Verdict(status="error", excerpt=str(error))
     same_files = snapshot == before.base
     return Ending(converged=verdict.status == "pass" and not same_files, gate=gate, integrity=verdict)

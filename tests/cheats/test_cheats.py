@@ -1,4 +1,4 @@
-"""No cheat converges, and every honest change does, without a question to anybody."""
+"""No cheat converges, and every honest change does, without a question to a person."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The same for runners that need a toolchain: jest, vitest, mocha, go, cargo and ctest; make test-runners."""
+"""Like `test_cheats.py`, with runners that need a toolchain: jest, vitest, mocha, go, cargo and ctest."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""A CLI whose helpers try to outlive it, in the way that its argument names; each writes its number to $PIDS.
+"""A CLI whose helper tries to outlive it, in the way that its argument names; both write their pids to $PIDS.
 
-It says `ready` when they run. Then it waits, or ends at once if told so by a second argument.
+It prints `ready` once the helper runs. Then it waits, or ends at once if the second argument is `end`.
 """
 
 import os
@@ -27,7 +27,7 @@ def in_a_session() -> None:
 
 
 def as_a_daemon(env: dict[str, str] | None = None) -> None:
-    """Fork, leave the session, fork again: the parent is gone, and no terminal can come back."""
+    """Fork, start a new session, fork again: the parent is gone, and there can be no controlling terminal."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
@@ -39,11 +39,11 @@ def as_a_daemon(env: dict[str, str] | None = None) -> None:
     os.wait()
 
 
-def without_a_past() -> None:
+def with_empty_environment() -> None:
     as_a_daemon(env={})
 
 
-def deaf() -> None:
+def ignoring_signals() -> None:
     subprocess.Popen(helper("trap '' INT TERM HUP; "), start_new_session=True)
 
 
@@ -59,8 +59,8 @@ def main() -> None:
         "background": in_background,
         "session": in_a_session,
         "daemon": as_a_daemon,
-        "wiped": without_a_past,
-        "deaf": deaf,
+        "wiped": with_empty_environment,
+        "deaf": ignoring_signals,
         "stopped": stopped,
     }[sys.argv[1]]
     with Path(PIDS).open("a") as file:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Plays a recorded stream as an agent's command line would print it: STREAM names the file, EXIT the code.
+"""Print a recorded stream like an agent's command line: STREAM names the file, EXIT the exit code.
 
-What it was started with goes to the file that HEARD names.
+Its arguments, stdin and environment are written to the file that HEARD names.
 """
 
 import json

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Stands in for an agent's command line: does the work that `work.sh` beside it says, and speaks as recorded.
+"""Stand in for an agent's command line: run `work.sh` from its folder, and print a recorded stream.
 
-The name it is called by says whose recorded stream it plays; the last words in it become the promise
-that its brief asks for. An agent without a stream prints just these words.
+The name that it is called by selects the stream, in which the last message is replaced with the promise that
+the brief asks for. An agent without a recorded stream prints only that message.
 """
 
 import re

@@ -15,23 +15,23 @@ WIDTH = 17
 
 
 def main(words: list[str]) -> int:
-    """Words choose projects and stories; without any, every story is played on every project."""
+    """Play the named stories on the named projects; without names, all stories on all projects."""
     by_name = {project.name: project for project in PROJECTS}
     unknown = set(words) - {*by_name, *STORIES}
     if unknown:
         known = ", ".join([*by_name, *STORIES])
-        print(f"Nothing is called {', '.join(sorted(unknown))}. There are: {known}.", file=sys.stderr)
+        print(f"Unknown names: {', '.join(sorted(unknown))}. Known are: {known}.", file=sys.stderr)
         return 2
     projects = [by_name[word] for word in words if word in by_name] or list(PROJECTS)
     stories = [word for word in words if word in STORIES] or list(STORIES)
     print(f"{'project':<24}" + "".join(f"{story:<{WIDTH}}" for story in stories) + "seconds")
     bad = [each for project in projects for each in play(project, stories)]
-    print(f"{len(bad)} went wrong." if bad else "Every story ended as it should.")
+    print(f"{len(bad)} faults." if bad else "Every story ended as expected.")
     return 1 if bad else 0
 
 
 def play(project: Project, stories: list[str]) -> list[str]:
-    """One row of the table, and below it what went wrong."""
+    """Print one row of the table, and below it the faults."""
     started = time.monotonic()
     bad: list[str] = []
     with tempfile.TemporaryDirectory(prefix="untilgreen-projects-") as folder:

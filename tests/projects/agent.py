@@ -1,4 +1,4 @@
-"""Plays one turn of an agent: `agent.py STORY FILE`, where FILE holds what it needs to know."""
+"""Play one turn of an agent: `agent.py STORY FILE`, where FILE has the facts about the project as JSON."""
 
 import json
 import sys

@@ -1,11 +1,11 @@
-"""Real packages by name and version, each with a small patch that makes a test of its own fail."""
+"""Real packages by name and version, each with a small patch that makes one of its own tests fail."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Project:
-    """One package; `good` stands in `file` once, and `bad` in its place breaks a test."""
+    """One package; replacing `good` in `file` with `bad` breaks a test."""
 
     name: str
     version: str
@@ -15,11 +15,11 @@ class Project:
     good: str
     bad: str
     tests: str
-    """What the runner is given: paths, or modules for unittest."""
+    """The runner's arguments: paths, or modules for unittest."""
     test_file: str
     """A file with a test that the patch breaks; a cheat weakens it."""
     needs: tuple[str, ...] = ()
-    """Packages that are installed beside it."""
+    """Packages to install with it."""
 
     @property
     def is_python(self) -> bool:

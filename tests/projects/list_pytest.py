@@ -1,4 +1,4 @@
-"""A plugin for pytest that writes down which tests failed."""
+"""A pytest plugin that writes the failed tests to a file."""
 
 import json
 import os

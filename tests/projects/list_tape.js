@@ -1,4 +1,4 @@
-// Runs files with tape and writes down which assertions failed, each behind the name of its test.
+// Runs files with tape and writes the failed assertions to a file, each after the name of its test.
 const fs = require('fs')
 const path = require('path')
 

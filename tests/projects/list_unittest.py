@@ -1,4 +1,4 @@
-"""Runs modules with unittest and writes down which tests, and which subtests, failed."""
+"""Run modules with unittest and write the failed tests and subtests to a file."""
 
 import json
 import os
@@ -13,7 +13,7 @@ suite.run(result)
 
 
 def name_of(test: unittest.TestCase) -> str:
-    """A subtest has its parameters behind the name of its test."""
+    """The test's id; a subtest's is followed by its parameters."""
     whole = getattr(test, "test_case", test)
     return f"{whole.id()}{test.id().removeprefix(whole.id())}"
 

@@ -1,4 +1,4 @@
-"""A project as its author ships it, in a git repository, with one bug put in and files that git ignores."""
+"""Put a project as published into a git repository, with one bug and some files that git ignores."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def must(*argv: str | Path, cwd: Path) -> str:
 
 
 def archive(project: Project) -> Path:
-    """The package as the registry has it, downloaded once."""
+    """The package's archive from the registry, downloaded once."""
     CACHE.mkdir(parents=True, exist_ok=True)
     pattern = f"{project.name}-{project.version}.*gz"
     if not list(CACHE.glob(pattern)):
@@ -58,7 +58,7 @@ def archive(project: Project) -> Path:
 
 
 def checkout(project: Project, place: Path) -> Path:
-    """The broken project in a repository of its own, its dependencies installed."""
+    """Put the broken project into its own repository, and install its dependencies."""
     with tarfile.open(archive(project)) as tar:
         tar.extractall(place.with_name("unpacked"), filter="data")
     (inner,) = place.with_name("unpacked").iterdir()
@@ -94,7 +94,7 @@ def gate(project: Project) -> str:
 
 
 def failing_ids(project: Project, place: Path) -> list[str]:
-    """The failing tests as the runner's own interface lists them, not as it prints them."""
+    """The failing tests according to the runner's own interface, not its output."""
     listing = place.with_name("failing.json")
     env = {"LISTING": str(listing)}
     if project.runner == "pytest":
@@ -112,7 +112,7 @@ def failing_ids(project: Project, place: Path) -> list[str]:
 
 
 def ignored_files(place: Path) -> dict[str, str]:
-    """Every file that git ignores, by its content or by where it links to; caches of Python left out."""
+    """A digest of every file that git ignores, or of a link's target; without Python's caches."""
     listed = must("git", "ls-files", "-z", "-o", "-i", "--exclude-standard", cwd=place).split("\0")
     found = {}
     for name in filter(None, listed):

@@ -1,4 +1,4 @@
-"""What happens to a project in the hands of agents that fix, err, waver and cheat."""
+"""Stories of agents that fix a project, fail, go back and forth, or cheat, and what has to come of each."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CHEATS = ("skip-the-test", "fake-the-runner", "exit-on-import")
 
 @dataclass(frozen=True)
 class Run:
-    """How a run ended, from what `--json` printed."""
+    """How a run ended, read from its `--json` output."""
 
     result: dict[str, Any]
     verdicts: list[tuple[int, str, dict[str, Any]]]
-    """Lap, gate and verdict, in their order."""
+    """Lap, gate and verdict of each check, in order."""
 
     @property
     def outcome(self) -> str:
@@ -94,7 +94,7 @@ def cheat(story: str) -> Callable[[Project, Path], list[str]]:
 
 
 def reinstall(project: Project, place: Path) -> list[str]:
-    """A gate that installs everything again leaves the user's installation whole."""
+    """A gate that installs everything again leaves the user's installation intact."""
     if project.is_python:
         install = f"{sys.executable} -m venv --without-pip .venv && touch .venv/installed"
     else:
@@ -109,10 +109,10 @@ def reinstall(project: Project, place: Path) -> list[str]:
 
 
 def flaky(project: Project, place: Path) -> list[str]:
-    """An honest agent isn't accused because a test it never touched fails now and then.
+    """An honest agent isn't accused because a test that it never touched fails now and then.
 
-    It counts its runs in a file beside the workspace and fails in every third, so that the story always ends
-    the same way; one that fails by chance fails twice in a row now and then, and then looks broken.
+    The test counts its runs in a file next to the workspace and fails in every third, so that the story
+    always ends the same way; one that fails at random would sometimes fail twice in a row, and look broken.
     """
     folder, runs = (place / project.test_file).parent, place.with_name(f"{place.name}-runs")
     if project.is_python:
@@ -137,7 +137,7 @@ def flaky(project: Project, place: Path) -> list[str]:
 
 
 def compound(project: Project, place: Path) -> list[str]:
-    """Green tests with a lint error are better than red tests that hid it."""
+    """Green tests with a lint error are better than red tests that hide it."""
     if project.is_python:
         lint = f"{sys.executable} -m ruff check --isolated --select E501 --line-length 250 {project.file}"
     else:
@@ -185,7 +185,7 @@ STORIES: dict[str, Callable[[Project, Path], list[str]]] = {
 
 
 def tell(project: Project, shipped: Path, story: str) -> list[str]:
-    """What went wrong when the story was played on a copy; nothing is good."""
+    """Play the story on a copy of the project, and return its faults."""
     folder = shipped.with_name(f"{project.name}-{story}")
     place = folder / "project"
     shutil.copytree(shipped, place, symlinks=True)

@@ -1,4 +1,4 @@
-"""What a review on real projects found wrong, each with the tests that would show it again."""
+"""Faults that a review on real projects found, each with the tests that would show it again."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
         f"{PARSERS}/outputs/vitest-unhandled.txt",
     ),
 }
-"""A test, a story of `tests/cheats`, or an output whose row in a table says what must be read in it."""
+"""By fault: tests, stories of `tests/cheats`, or outputs that a row of a test's table describes."""
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -1,4 +1,4 @@
-"""Whatever happens to the driver or arrives from outside, a run ends as it should."""
+"""A run ends correctly, whatever happens to its driver and whatever arrives from outside."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ ARRIVALS = st.sampled_from(
 async def with_arrivals(
     played: str, strategy: Strategy, arrivals: list[tuple[int, Arrival, Arrival]]
 ) -> tuple[RunState, list[str]]:
-    """Each pair arrives at once, right after the event of its number; who waits is let go in the end."""
+    """Send each pair of arrivals right after the event of its number; at the end, resume a run that waits."""
     replies: list[str] = []
     run = await world(played, strategy).start()
     runner = run.runner(seat=TERMINAL)
@@ -142,7 +142,7 @@ def test_lap_and_error_limits_are_never_exceeded(played: str, strategy: Strategy
 
 
 class Moody:
-    """Answers with one error class after another, and then does nothing useful forever."""
+    """Replies with one error class after another, over and over, and never does anything useful."""
 
     def __init__(self, moods: list[tuple[ErrorClass | None, float | None]]) -> None:
         self.moods = moods

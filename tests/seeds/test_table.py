@@ -1,4 +1,4 @@
-"""Every requirement of the founding documents has a test that shows it, or a decision that replaces it."""
+"""Every requirement of the founding documents has a test that proves it, or a decision that replaces it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DECISION = re.compile(r"differs: \[([\w-]+)\]\(decisions\.md#([\w-]+)\)")
 
 
 class Row(NamedTuple):
-    """One thing that a document asks for."""
+    """One requirement of a document."""
 
     document: str
     asks: str

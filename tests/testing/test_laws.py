@@ -1,6 +1,6 @@
-"""The laws hold for everything that ships, and notice what breaks them.
+"""Every shipped strategy and detector obeys the laws, and the laws notice those that don't.
 
-They play hundreds of runs each, three times as slow under coverage; so they are not in `tests/core`.
+Each test plays hundreds of runs, which takes three times as long under coverage, so it's not in `tests/core`.
 """
 
 from __future__ import annotations

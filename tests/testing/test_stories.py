@@ -1,4 +1,4 @@
-"""The words of a story."""
+"""What the words and marks of a story mean."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_only_an_equals_sign_keeps_tree_and_reply() -> None:
     assert third.reply.digest != second.reply.digest
 
 
-def test_marks_are_heard_as_they_are_meant() -> None:
+def test_marks_become_a_claim_a_crash_and_a_question() -> None:
     run = story("a* b! c?", Ralph(), detectors=())
     claim, crash, question = run.laps[:3]
 

@@ -1,4 +1,4 @@
-"""The scripted model: four APIs, streamed and whole, and everything that can go wrong on purpose."""
+"""The scripted model: four APIs, streamed or not, and every failure that a scenario can ask for."""
 
 import http.client
 import json
@@ -76,7 +76,7 @@ def events(raw: bytes) -> Iterator[Any]:
 
 
 def whole_calls(api: str, answer: Any) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
-    """Text and uses of tools, out of an answer in one piece."""
+    """The text and the tool calls in a response that is not streamed."""
     match api:
         case "anthropic":
             blocks = answer["content"]
@@ -98,7 +98,7 @@ def whole_calls(api: str, answer: Any) -> tuple[str, list[tuple[str, dict[str, A
 
 
 def streamed(api: str, raw: bytes) -> tuple[str, str]:
-    """The text of a stream, and all the pieces of arguments, joined."""
+    """The text of a stream, and the joined pieces of its tool calls' arguments."""
     text = arguments = ""
     for event in events(raw):
         match api:
@@ -122,7 +122,7 @@ def streamed(api: str, raw: bytes) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("api", PATHS)
-def test_portable_calls_become_uses_of_the_tools_that_are_offered(api: str) -> None:
+def test_portable_calls_become_calls_of_the_offered_tools(api: str) -> None:
     with ScriptedModel([WRITES]) as model:
         status, _, raw = send(model, api, request(api))
 

@@ -1,4 +1,4 @@
-"""One plugin of each kind, none of which inherits or registers anything."""
+"""One plugin of each kind, without base classes or registration."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Patient:
 
 @dataclass(frozen=True)
 class Silence:
-    """Notices an agent that says nothing."""
+    """Notices a reply without text."""
 
     def detect(self, state: RunState) -> Signal | None:
         last = state.laps[-1] if state.laps else None
@@ -56,7 +56,7 @@ class Silence:
 
 @dataclass(frozen=True)
 class NoTodos:
-    """Is red while a text file still has the word in it."""
+    """Fails while a text file contains the word."""
 
     word: str = "TODO"
 
@@ -75,13 +75,13 @@ class _Parrot:
 
 
 def parrot(*, loud: bool = False) -> _Parrot:
-    """Says what it was told."""
+    """Replies with its brief."""
     return _Parrot(loud)
 
 
 @dataclass(frozen=True)
 class Diary:
-    """Writes every event down."""
+    """Writes the name of every event to a file."""
 
     file: Path = Path("diary.txt")
 

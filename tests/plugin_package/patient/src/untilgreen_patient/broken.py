@@ -1,7 +1,7 @@
-"""A module that can't be imported, so that there is one."""
+"""A module that fails when it is imported."""
 
 raise RuntimeError("the moon is in the wrong phase")
 
 
 class Broken:
-    """Nobody will ever see this."""
+    """A strategy that can never be loaded."""

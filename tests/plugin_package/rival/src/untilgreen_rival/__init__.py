@@ -1,4 +1,4 @@
-"""A strategy whose names collide with those of others."""
+"""A strategy whose names collide with those of other plugins."""
 
 from __future__ import annotations
 
