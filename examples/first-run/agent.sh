@@ -1,5 +1,5 @@
 #!/bin/sh
-# Reads its brief on stdin, and fixes the first thing that the brief says is failing.
+# Reads its brief from stdin and fixes the first failure in it.
 brief=$(cat)
 if echo "$brief" | grep -q '^- .*test_add'; then
     sed -i.bak 's/a - b/a + b/' calculator.py

@@ -1,4 +1,4 @@
-"""The gate: every price is 12."""
+"""The gate: every price has to be 12."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Runs an agent of our own, an object, over two wrong prices, one a lap."""
+"""Run an agent that is an object; it corrects two wrong prices, one per lap."""
 
 from dataclasses import dataclass
 
@@ -7,25 +7,25 @@ from untilgreen import Brief, Reply, TurnContext
 
 
 @dataclass(frozen=True)
-class Mender:
-    """Puts a right value in place of a wrong one: what a real agent takes longer for."""
+class Fixer:
+    """Replaces a wrong value with the right one; a real agent would take longer."""
 
     wrong: str
     right: str
 
     async def work(self, brief: Brief, context: TurnContext) -> Reply:
-        """One turn."""
+        """Do one turn."""
         path = context.root / "prices.py"
         path.write_text(path.read_text().replace(self.wrong, self.right, 1))
         return Reply(text=f"{self.wrong} was wrong; it is {self.right} now.")
 
 
 def main() -> None:
-    """Until green, or at most five laps."""
+    """Run until green, for at most five laps."""
     laps = []
     state = untilgreen.run_sync(
         "Correct the prices",
-        agent=Mender("13", "12"),
+        agent=Fixer("13", "12"),
         gates={"prices": "python3 check_prices.py"},
         limits={"iterations": 5},
         on_event=lambda event, state: laps.append(type(event).__name__),

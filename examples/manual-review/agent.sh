@@ -1,5 +1,5 @@
 #!/bin/sh
-# Adds a line a turn, and a better one when it is told how.
+# Adds a line in each turn, and a better one when told how.
 brief=$(cat)
 if echo "$brief" | grep -q 'say hello'; then
     echo "hello" >> notes.md

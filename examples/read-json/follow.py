@@ -1,4 +1,4 @@
-"""Starts a run and follows it by its JSON lines: what a CI job, a chat bot or a dashboard would do."""
+"""Start a run and follow its JSON lines, like a CI job, a chat bot or a dashboard."""
 
 import json
 import subprocess

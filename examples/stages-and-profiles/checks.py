@@ -1,4 +1,4 @@
-"""A gate of our own: no debug output."""
+"""A custom gate: no debug output."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class NoPrint:
     allowed: tuple[str, ...] = ()
 
     async def check(self, workspace: CheckContext) -> Verdict:
-        """One finding for each module."""
+        """Return one finding for each module that prints."""
         loud = [
             path.name
             for path in sorted(workspace.root.glob("*.py"))
