@@ -102,10 +102,10 @@ async def test_workers_queues_limits_and_takeovers_are_on_the_page(
     await fleet.limit("narrow", 1)
     await fleet.records.set("limit:narrow", "1")
     held = [await bench.begin(fleet, bench.agent(120), TWO, limit="narrow") for _ in range(2)]
-    nobody = await bench.begin(fleet, bench.agent(0.1), TWO, labels={"riscv": ""})
+    queued = await bench.begin(fleet, bench.agent(0.1), TWO, labels={"riscv": ""})
     driven = await _driven(bench, held)
 
-    waits = page.get_by_role("listitem").filter(has=page.locator(f'a[href="#/run/{nobody.id}"]'))
+    waits = page.get_by_role("listitem").filter(has=page.locator(f'a[href="#/run/{queued.id}"]'))
     await waits.get_by_text("queued", exact=True).wait_for()
     await page.get_by_role("link", name="Fleet").click()
     worker = page.get_by_role("region", name=f"Worker {second.name}-")
@@ -119,7 +119,7 @@ async def test_workers_queues_limits_and_takeovers_are_on_the_page(
 
     assert page.url.endswith(f"#/run/{driven.id}")
     assert page.findings == []
-    await bench.end_runs(fleet, *held, nobody)
+    await bench.end_runs(fleet, *held, queued)
 
 
 async def _driven(bench: FleetBench, records: list[Any]) -> Any:

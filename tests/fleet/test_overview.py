@@ -44,7 +44,7 @@ async def test_workers_queues_and_who_drives_what(fleet: Fleet, bench: FleetBenc
     bench.machine("fpga", "--label", "fpga")
     await bench.ready("plain", "fpga")
     record = await bench.begin(fleet, bench.agent(30), TWO, labels={"fpga": ""})
-    nobody = await bench.begin(fleet, bench.agent(30), TWO, labels={"arm": ""})
+    queued = await bench.begin(fleet, bench.agent(30), TWO, labels={"arm": ""})
     await bench.driving(record)
 
     async def seen() -> FleetView | None:
@@ -65,10 +65,10 @@ async def test_workers_queues_and_who_drives_what(fleet: Fleet, bench: FleetBenc
     driven = {each.run: each for each in found.driven}
     assert (driven[record.id].worker, driven[record.id].drive, driven[record.id].attempt) == (fpga.name, 1, 1)
     assert driven[record.id].title == "Do it."
-    assert nobody.id not in driven
+    assert queued.id not in driven
     assert found.resting >= 1
     assert found.temporal == ""
-    await bench.end_runs(fleet, record, nobody)
+    await bench.end_runs(fleet, record, queued)
 
 
 async def test_a_takeover_says_from_whom_to_whom(fleet: Fleet, bench: FleetBench) -> None:

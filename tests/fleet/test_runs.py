@@ -142,11 +142,11 @@ async def test_a_paused_run_has_no_process_and_goes_on_when_resumed(fleet: Fleet
     letter = await record.send(Pause(at=time.time(), by="me"))
     assert await record.reply(letter, 30) == ""
 
-    async def nobody() -> bool:
+    async def undriven() -> bool:
         paused = (await record.load()).state.pause is not None
         return paused and await record.driver() is None and not machine.drivers()
 
-    await until(nobody)
+    await until(undriven)
     letter = await record.send(Resume(at=time.time(), by="me"))
     await fleet.knock(record.id)
     assert await record.reply(letter, 30) == ""

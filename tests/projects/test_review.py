@@ -43,18 +43,18 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "green on files that were red before converged": (
         "tests/core/loop/test_decide.py::test_files_that_were_red_before_never_converge_by_themselves",
     ),
-    "a gate that begins with a variable took its name from it": (
+    "a gate whose command begins with a variable was named after it": (
         "tests/config/sources/test_from_text.py::test_a_gate_has_a_name_unless_it_begins_with_a_variable",
     ),
     "init proposed a target that only builds the tests": (
         "tests/config/init/test_detect.py::test_gates_are_seen_in_a_projects_files",
         f"{CLI}/verbs/test_init.py::test_of_two_commands_for_the_tests_the_one_that_runs_some_is_proposed",
     ),
-    "a red lap was shown with score 1.00": (
+    "a red lap had a score of 1.00": (
         f"{SCORES}::test_a_gate_that_counts_nothing_scores_what_it_says_and_never_1_while_red",
         f"{SCORES}::test_tests_that_all_pass_in_a_red_gate_do_not_score_1",
     ),
-    "the evidence of two laps in turns named what fails in the last one only": (
+    "the evidence of a cycle of two laps named only the failures of the last one": (
         "tests/core/detectors/test_cycle.py::test_a_cycle_of_two_names_all_its_laps_and_what_fails_in_each",
     ),
     "a tie left a useless edit in place": (
@@ -64,14 +64,14 @@ FAULTS: dict[str, tuple[str, ...]] = {
     "check --repeat did not name the test that failed 2 of 10 in a gate that is always red": (
         f"{CLI}/verbs/test_check.py::test_a_gate_that_is_always_red_names_what_fails_only_now_and_then",
     ),
-    "an option behind -- was answered with the same option": (
+    "for an option after --, the same option was suggested": (
         f"{CLI}/test_usage.py::test_a_wrong_word_is_answered_with_the_one_that_was_meant",
     ),
-    "a huge file went into git unsaid": (
+    "a huge file was stored in git without a word": (
         "tests/workspace/test_git_workspace.py::test_a_large_file_is_named_when_git_stores_it",
         "tests/workspace/test_git_workspace.py::test_a_large_new_file_can_be_left_out_and_stays_where_it_is",
     ),
-    "a build directory outside the copy built and tested the workspace": (
+    "a build directory with absolute paths built and tested the workspace": (
         f"{GATES}/test_unkept.py::test_a_build_directory_that_knows_absolute_paths_builds_the_room",
         f"{GATES}/test_unkept.py::test_a_gate_that_looks_elsewhere_proves_nothing",
     ),
@@ -84,7 +84,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
     ),
     "test data inside a submodule was changed": (f"{CHEAT}/unittest/submodule.toml",),
     "a new build script rewrote the tests": (f"{RUNNER}/cargo/build_script.toml",),
-    "a package of Go that only tests use was weakened": (
+    "a Go package that only tests use was weakened": (
         f"{RUNNER}/go/helper_package.toml",
         f"{GATES}/protected/test_go_helpers.py::test_only_what_tests_alone_import_is_theirs",
     ),
@@ -101,11 +101,11 @@ FAULTS: dict[str, tuple[str, ...]] = {
         f"{RUNNER}/go/exit_in_init.toml",
     ),
     "a constructor in C ended every test as green": (f"{RUNNER}/ctest/constructor.toml",),
-    "the product replaced what tests assert with": (
+    "the product replaced the assertions of tests": (
         f"{RUNNER}/jest/patched_expect.toml",
         f"{CHEAT}/unittest/patched_assertion.toml",
     ),
-    "the root's CMakeLists.txt passed over a test": (
+    "the root's CMakeLists.txt skipped a test": (
         f"{RUNNER}/ctest/written_custom_file.toml",
         f"{RUNNER}/ctest/disabled.toml",
     ),
@@ -118,7 +118,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
         f"{GATES}/test_unkept.py::test_a_build_directory_that_knows_absolute_paths_builds_the_room",
         "tests/cheats/runners/honest/ctest/new_test.toml",
     ),
-    "a flaky test that nobody touched accused honest runs": (
+    "honest runs were accused because of a flaky test that they never touched": (
         f"{GATES}/test_unkept.py::test_a_test_that_fails_now_and_then_accuses_nobody",
     ),
     "tape: ids without the test's name, and no finding after a crash": (
@@ -130,30 +130,30 @@ FAULTS: dict[str, tuple[str, ...]] = {
         f"{PARSERS}/outputs/cargo-exits.txt",
         f"{PARSERS}/outputs/cargo-color.txt",
     ),
-    "ctest: the lines of green tests, and those of the next test": (
+    "ctest: findings had lines of green tests and of the next test": (
         f"{PARSERS}/outputs/ctest-unity.txt",
         f"{PARSERS}/outputs/ctest-verbose.txt",
         f"{PARSERS}/test_varied.py::test_of_what_a_test_printed_the_lines_of_those_that_passed_are_left_out",
     ),
-    "go: the parent's summary in place of the panic": (
+    "go: the parent's summary instead of the panic": (
         f"{CAPTURED}/go-panic.txt",
         f"{CAPTURED}/go-panic-verbose.txt",
         f"{CAPTURED}/go-panic-json.txt",
         "tests/gates/output/test_captured.py::test_the_message_says_why",
     ),
-    "jest: no file in the ids where colors are on": (f"{PARSERS}/outputs/jest-color.txt",),
-    "nothing was read of node's dot, mocha's json and xunit, vitest's junit": (
+    "jest: no file in the ids if colors are on": (f"{PARSERS}/outputs/jest-color.txt",),
+    "node's dot, mocha's json and xunit, and vitest's junit were not parsed": (
         f"{CAPTURED}/node-dot.txt",
         f"{CAPTURED}/mocha-json.txt",
         f"{CAPTURED}/mocha-xunit.txt",
         f"{CAPTURED}/vitest-junit.txt",
         "tests/gates/output/test_green.py::test_a_quiet_style_shows_its_tests",
     ),
-    "nothing was read of pytest without its summary, and of errors while CMake configures": (
+    "pytest without its summary, and errors while CMake configures, were not parsed": (
         f"{PARSERS}/outputs/pytest-nosummary.txt",
         f"{CAPTURED}/ctest-configure.txt",
     ),
-    "nothing was read of deno test and bun test, and of ava and jasmine": (
+    "deno test, bun test, ava and jasmine were not parsed": (
         f"{CAPTURED}/deno-default.txt",
         f"{CAPTURED}/bun-default.txt",
         f"{CAPTURED}/ava-default.txt",
@@ -171,11 +171,11 @@ FAULTS: dict[str, tuple[str, ...]] = {
         f"{CAPTURED}/swift-exit0.txt",
         f"{CAPTURED}/swift-testing-exit0.txt",
     ),
-    "the dots of a crash were taken for those of node": (
+    "the dots before a crash were taken for node's": (
         f"{CAPTURED}/unittest-exit0.txt",
         "tests/gates/output/test_green.py::test_dots_that_end_early_or_mean_something_else_show_none",
     ),
-    "doctest: a message that said nothing; vitest: one rejection told twice": (
+    "doctest: a message without content; vitest: one rejection reported twice": (
         f"{PARSERS}/outputs/unittest-doctest.txt",
         f"{PARSERS}/outputs/vitest-unhandled.txt",
     ),
