@@ -71,7 +71,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
         "tests/workspace/test_git_workspace.py::test_a_large_file_is_named_when_git_stores_it",
         "tests/workspace/test_git_workspace.py::test_a_large_new_file_can_be_left_out_and_stays_where_it_is",
     ),
-    "a build directory with absolute paths built and tested the workspace": (
+    "a build directory outside the room built and tested the workspace": (
         f"{GATES}/test_unkept.py::test_a_build_directory_that_knows_absolute_paths_builds_the_room",
         f"{GATES}/test_unkept.py::test_a_gate_that_looks_elsewhere_proves_nothing",
     ),
