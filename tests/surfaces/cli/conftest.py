@@ -35,9 +35,9 @@ def cli(tmp_path: Path, env: dict[str, str]) -> Iterator[Cli]:
     cli = Cli(place=repository(tmp_path / "project", {"notes.txt": "start\n"}), tmp=tmp_path, env=env)
     yield cli
     for started in cli.started:
-        if started.process.poll() is None:
-            started.process.kill()
-            started.process.communicate()
+        started.process.kill()  # does nothing if it has ended
+        with started.process:  # closes its pipes, which a test may have left unread
+            pass
 
 
 @pytest.fixture

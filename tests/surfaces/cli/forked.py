@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -54,12 +55,8 @@ class _Server:
                 stdin=subprocess.DEVNULL,
             )
         self._answers = self._socket.makefile("rb")
-
-    def __del__(self) -> None:
-        """Stop the server when the thread that it serves ends."""
-        self._answers.close()
-        self._socket.close()
-        self._process.wait()
+        # When the thread that it serves ends, or this process does: the server ends with its connection.
+        weakref.finalize(self, _stop, self._answers, self._socket, self._process)
 
     def run(
         self,
@@ -86,6 +83,12 @@ class _Server:
             for end in ours:
                 os.close(end)
         return code, out, err
+
+
+def _stop(answers: BinaryIO, connection: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    answers.close()
+    connection.close()
+    process.wait()
 
 
 def _read(pipes: Sequence[int], patience: float) -> list[bytes]:
