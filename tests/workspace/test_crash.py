@@ -31,12 +31,14 @@ async def main(place, private, first, second):
     for number in range(MOST):
         known = await workspace.snapshot("loop") if number else second
         await workspace.restore((first, second)[number % 2], known)
-        Path(place, "touched.txt").write_text(f"{number}\\n" * 50)
+        TOUCH
 
 anyio.run(main, *sys.argv[1:])
 """
-LOOP = DRIVER.replace("MOST", "10_000")
-ONCE = DRIVER.replace("MOST", "1")
+TOUCH = 'Path(place, "touched.txt").write_text(f"{number}\\n" * 50)'
+LOOP = DRIVER.replace("MOST", "10_000").replace("TOUCH", TOUCH)
+ONCE = DRIVER.replace("MOST", "1").replace("TOUCH", "pass")
+"""Changes nothing after its restore, which may be over before the kill."""
 
 
 def tree_on_disk(repository: Path, tmp_path: Path) -> str:
@@ -109,6 +111,7 @@ async def test_a_killed_restore_is_not_taken_for_work_of_somebody_else(
     """The same restore again, with the same `known`, skips no file."""
     write(repository, {f"{number}.txt": f"old {number}\n" * 200 for number in range(150)})
     first = await GitWorkspace(repository, "r1", private).snapshot("first")
+    caught = 0
     for number in range(10):
         write(repository, {f"{number}.txt": "new\n" for number in range(150)})
         second = await GitWorkspace(repository, "r1", private).snapshot("second")
@@ -117,10 +120,13 @@ async def test_a_killed_restore_is_not_taken_for_work_of_somebody_else(
             await anyio.sleep(0.0005)
         await anyio.sleep(random.uniform(0, 0.015))
         kill(process, with_children=number % 4 > 0)
+        caught += Intents(private).read() is not None
 
         done = await GitWorkspace(repository, "r1", private).restore(first, second)
         assert done.kept == ()
         assert tree_on_disk(repository, tmp_path) == first
+
+    assert caught, "no kill hit the middle of a restore"
 
 
 async def test_a_lock_that_a_killed_git_left_on_the_private_index_is_removed(
