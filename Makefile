@@ -114,6 +114,7 @@ test-projects: $(READY) ## run honest and cheating agents on real packages; PROJ
 
 soak: $(READY) ## run the long tests, two hours: kill -9 at every named point, hundreds of races, floods, an hour of chaos in a fleet
 	$(BIN)/pytest tests/soak -q --inline-snapshot=disable
+	FUZZ_EXAMPLES=200 $(BIN)/pytest tests/workspace/test_without_git.py -q --inline-snapshot=disable
 	@$(BIN)/python -c 'import temporalio, psycopg' 2>/dev/null || echo "Left out: the chaos test of the fleet; make test-fleet installs what it needs."
 	CHAOS_SECONDS=$(CHAOS_SECONDS) $(BIN)/pytest tests/fleet/test_chaos.py -q -s -rs --inline-snapshot=disable || test $$? -eq 5
 

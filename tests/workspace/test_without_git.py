@@ -163,7 +163,7 @@ async def agree(home: Path, setting: str, steps: list[list[tuple[Callable[..., N
     return without_git
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=int(os.environ.get("FUZZ_EXAMPLES", "8")), deadline=None)
 @given(SETTINGS, st.lists(STEPS, min_size=2, max_size=8))
 @example("", [[(edit, "a.txt", "2\n")], [(ignore, "a.txt", "1\n"), (edit, "b.txt", "2\n")]])
 @example("", [[(settle, "", "")], [(disguise, "a.txt", "")], [(turn, "run.sh", "")]])
@@ -171,7 +171,7 @@ async def agree(home: Path, setting: str, steps: list[list[tuple[Callable[..., N
 @example("", [[(edit, "d/g.log", "2\n")], [(ignore, "x", "")], [(edit, ".gitignore", "")]])
 @example(MANY, [[(settle, "", "")], [(edit, "a.txt", "2\n")], [(edit, "d/n.txt", "")], [(swap, "", "")]])
 @example(MANY, [[(settle, "", "")], [(edit, "d/g.log", "2\n")], [(edit, ".gitignore", "")], [(nest, "", "")]])
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_every_snapshot_is_the_one_that_git_makes(
     setting: str, steps: list[list[tuple[Callable[..., None], str, str]]]
 ) -> None:
