@@ -8,9 +8,11 @@ from pathlib import Path
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
-from tests.gates.integrity.helpers import Project, gate, ids, write
+from tests.gates.integrity.helpers import Project, gate, git, ids, write
 from tests.gates.integrity.test_rooms import BROKEN, SKIPPED, START
+from untilgreen.gates.integrity.gate import IntegrityGate
 
 RIGHT = BROKEN.replace("-", "+")
 IGNORE = ".gitignore"
@@ -72,6 +74,52 @@ async def test_a_gate_that_empties_an_ignored_directory_empties_its_own(project:
     }
 
 
+async def begun(project: Project, *, link: Path | None = None) -> IntegrityGate:
+    """A gate that knows what the ignored files were before the first lap; `tests` may be a link."""
+    project.protect = ("tests", "tests/**", "test_it.sh")
+    project.root.mkdir()
+    if link is not None:
+        (project.root / "tests").symlink_to(link)
+    else:
+        write(project.root, {"tests/original.txt": "strict\n"})
+    git(project.root, "init", "--quiet")
+    write(project.root, {"test_it.sh": "strict\n", IGNORE: "*.log\n"})
+    project.base = await project.workspace().snapshot("0")
+    guard = replace(project.gate(project.workspace()), memory=project.private / "unkept", clean_room=True)
+    await guard.begin()
+    return guard
+
+
+@pytest.mark.parametrize("name", ["kept.log", "folder.log/file"])
+async def test_ignored_files_below_what_was_a_link_cost_nobody_a_file(
+    project: Project, tmp_path: Path, name: str
+) -> None:
+    """The original link is put back, and a path of the agent's directory then leads out of the room."""
+    theirs = tmp_path / "shared"
+    write(theirs, {name: "of the user\n"})
+    project.gates = (gate("grep -q weak test_it.sh"),)
+    guard = await begun(project, link=theirs)
+    (project.root / "tests").unlink()
+    write(project.root, {f"tests/{name}": "new\n", "tests/helper.txt": "new\n", "test_it.sh": "weak\n"})
+
+    verdict = await guard.check(project.context(await project.workspace().snapshot("1")))
+
+    assert verdict.status == "fail"
+    assert (theirs / name).read_text() == "of the user\n"
+
+
+async def test_originals_are_not_hidden_with_a_directory_of_ignored_files(project: Project) -> None:
+    """Only an ignored file is left in the directory, so git lists the directory itself as ignored."""
+    project.gates = (gate("test ! -e tests/new.log && grep -q strict tests/original.txt"),)
+    guard = replace(await begun(project), clean_room=False)
+    (project.root / "tests" / "original.txt").unlink()
+    write(project.root, {"tests/new.log": ""})
+
+    verdict = await guard.check(project.context(await project.workspace().snapshot("1")))
+
+    assert verdict.status == "pass", verdict
+
+
 @pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")
 async def test_npm_ci_in_a_gate_leaves_node_modules_alone(project: Project) -> None:
     await project.begin(
@@ -97,6 +145,7 @@ async def test_npm_ci_in_a_gate_leaves_node_modules_alone(project: Project) -> N
     write(project.root, {".git/first": ""})
 
     verdict = await project.after({"test_calc.py": SKIPPED})
+    assert verdict.status == "pass", verdict
     (project.root / ".git/first").unlink()
     workspace = project.workspace()
     verdict = await project.gate(workspace).check(project.context(await workspace.snapshot("2")))

@@ -47,3 +47,20 @@ async def test_more_paths_are_hidden_than_one_argument_can_name(tmp_path: Path) 
 
     assert (ran.ok, ran.stdout, ran.stderr) == (True, "shown\n", "")
     assert len(list(view.at.iterdir())) == 2_003
+
+
+async def test_nothing_outside_is_removed_to_hide_a_path_behind_a_link(tmp_path: Path) -> None:
+    """The room has a link where the workspace has a directory: the path names a file of the user's."""
+    if not await rooms_work(tmp_path / "scratch"):
+        pytest.skip("this machine can't show a room in place of the workspace")
+    theirs = tmp_path / "theirs"
+    (theirs / "folder").mkdir(parents=True)
+    (theirs / "kept.log").touch()
+    view = room(tmp_path, tuple(tmp_path / "at" / "tests" / name for name in ("kept.log", "folder", "none")))
+    (view.at / "tests").mkdir()
+    (view.place / "tests").symlink_to(theirs)
+
+    ran = await run(("ls", "tests/"), cwd=view.place, view=view, fence=False)
+
+    assert (ran.ok, ran.stdout, ran.stderr) == (True, "folder\nkept.log\n", "")
+    assert sorted(path.name for path in theirs.iterdir()) == ["folder", "kept.log"]

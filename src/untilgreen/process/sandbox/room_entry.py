@@ -30,8 +30,9 @@ def main(cwd: str, at: str, stash: str, overlays: str, hidden: str, *words: str)
     room, command = words[:covers], words[covers + hides :]
     try:
         _enter(at, stash, [room[first : first + 3] for first in range(0, covers, 3)])
+        inside = {os.stat(place).st_dev for place in room[::3]}  # noqa: PTH116 - pathlib costs an import
         for path in words[covers : covers + hides]:
-            _hide(path)
+            _hide(path, inside)
     except OSError as error:
         sys.stderr.write(f"untilgreen: the room can't be entered: {error}\n")
         raise SystemExit(FAILED) from error
@@ -82,7 +83,11 @@ def _plain(path: str) -> str:
     return path.replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
 
 
-def _hide(path: str) -> None:
+def _hide(path: str, inside: set[int]) -> None:
+    """Remove it from the room; a link on the way may lead out, where nothing may be removed."""
+    folder = os.path.dirname(path)  # noqa: PTH120 - as above
+    if not os.path.isdir(folder) or os.stat(folder).st_dev not in inside:  # noqa: PTH112, PTH116 - as above
+        return
     if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114 - as above
         import shutil  # noqa: PLC0415 - as above, and seldom needed
 

@@ -170,7 +170,9 @@ def _view(room: Room, found: Compared) -> RoomView:
     outside = os.environ.get("VIRTUAL_ENV", "")
     if outside.startswith("/") and _lies_apart(Path(outside), top):
         overlays.append((_real(Path(outside)), beside / "environment"))
-    covered = list(_covered(room, "", shown, {folder for path in shown for folder in _folders(path)}))
+    around = {folder for path in shown for folder in _folders(path)}
+    covered = list(_covered(room, "", shown, around))
+    changed = [path for path in found.hidden if _shows_through(room, path, around)]
     stash = beside / "stash"
     stash.mkdir(exist_ok=True)
     made = []
@@ -179,7 +181,7 @@ def _view(room: Room, found: Compared) -> RoomView:
         for folder in (upper, work):
             folder.mkdir(parents=True, exist_ok=True)
         made.append(Overlay(path=place, upper=upper, work=work))
-    hidden = tuple(top / path for path in (*covered, *found.hidden))
+    hidden = tuple(top / path for path in (*covered, *changed))
     return RoomView(place=room.path, at=top, stash=stash, overlays=tuple(made), hidden=hidden)
 
 
@@ -199,6 +201,19 @@ def _covered(room: Room, folder: str, shown: Collection[str], around: Collection
                 yield from _covered(room, f"{path}/", shown, around)
             else:
                 hide_below(own)
+
+
+def _shows_through(room: Room, path: str, around: Collection[str]) -> bool:
+    """Whether the room itself has nothing there, nor a file or a link on the way, such as an original."""
+    if path.startswith("/"):
+        return True
+    path = path.rstrip("/")
+    if any((room.path / folder).is_symlink() or (room.path / folder).is_file() for folder in _folders(path)):
+        return False
+    own = room.path / path
+    if own.is_dir() and not own.is_symlink() and path not in around:
+        hide_below(own)
+    return not os.path.lexists(own)
 
 
 def _folders(path: str) -> Iterator[str]:
