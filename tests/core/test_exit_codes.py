@@ -46,14 +46,14 @@ def test_a_green_baseline_is_a_success() -> None:
     assert exit_code(run.end()) == 0
 
 
-def test_a_limit_that_ends_a_run_is_told_from_being_stuck() -> None:
+def test_a_limit_that_ends_a_run_has_another_code_than_being_stuck() -> None:
     run = Run(limits=Limits(iterations=1))
     run.lap(tests=red("a"))
 
     assert exit_code(run.end()) == 3
 
 
-def test_a_gate_that_could_not_run_is_told_from_one_that_failed() -> None:
+def test_a_gate_that_could_not_run_has_another_code_than_one_that_failed() -> None:
     broken, failed = Run(baseline=True), Run(gate(on_fail="stop"), baseline=True)
     broken.lap(tests=BROKEN)
     failed.lap(tests=red("a"))

@@ -222,7 +222,7 @@ def test_a_claim_before_its_lap_is_answered_with_the_lap_from_which_on_it_is_hea
         ),
     ],
 )
-def test_a_turn_that_failed_is_told_why(error: Any, expected: str) -> None:
+def test_the_brief_says_why_the_last_turn_failed(error: Any, expected: str) -> None:
     run = Run()
     run.lap(Turn(reply=Reply(error=error, detail=" out of memory ")), tests=red("a"))
 
@@ -291,7 +291,7 @@ def test_a_hint_of_the_strategy_reaches_the_brief() -> None:
     assert section(brief_of(run), "Hint") == "Look at the clock."
 
 
-def test_notes_are_told_once_and_in_their_order() -> None:
+def test_notes_are_in_one_brief_and_in_their_order() -> None:
     run = Run()
     run.arrive(Steer(at=0.0, id="1", note=" Use the new API. "))
     run.arrive(Steer(at=0.0, id="2", note="Leave the schema alone."))
@@ -303,7 +303,7 @@ def test_notes_are_told_once_and_in_their_order() -> None:
     assert section(brief_of(run), "From the person you work for") == ""
 
 
-def test_a_note_that_arrives_during_a_turn_is_told_with_the_next() -> None:
+def test_a_note_that_arrives_during_a_turn_is_in_the_next_brief() -> None:
     run = Run()
     run.offer()
     run.arrive(Steer(at=0.0, id="1", note="Use the new API."))

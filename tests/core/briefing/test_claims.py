@@ -50,7 +50,7 @@ def test_the_tag_in_the_agents_own_words_is_a_claim(text: str) -> None:
         "<promise>DONE IT</promise>",
     ],
 )
-def test_words_without_the_tag_are_no_claim(text: str) -> None:
+def test_words_without_the_tag_are_not_a_claim(text: str) -> None:
     assert not claimed(text, BRIEF, DONE)
 
 
@@ -68,7 +68,7 @@ def test_words_without_the_tag_are_no_claim(text: str) -> None:
         "I was asked for <promise>DONE</promise> in the end, and there is more to do.",
     ],
 )
-def test_a_tag_in_a_quote_a_negation_or_amid_a_sentence_is_no_claim(text: str) -> None:
+def test_a_tag_in_a_quote_a_negation_or_amid_a_sentence_is_not_a_claim(text: str) -> None:
     assert not claimed(text, BRIEF, DONE)
 
 
@@ -84,11 +84,11 @@ def test_a_tag_in_a_quote_a_negation_or_amid_a_sentence_is_no_claim(text: str) -
         f"{INSTRUCTION.lower()}",
     ],
 )
-def test_an_echo_of_the_instruction_is_no_claim(text: str) -> None:
+def test_an_echo_of_the_instruction_is_not_a_claim(text: str) -> None:
     assert not claimed(text, BRIEF, DONE)
 
 
-def test_a_tag_among_other_words_of_the_brief_is_no_claim() -> None:
+def test_a_tag_among_other_words_of_the_brief_is_not_a_claim() -> None:
     task = "Add a page that shows <promise>DONE</promise> to the visitor"
     brief = compose(Run(promise=DONE, task=task).state).text
 
@@ -100,7 +100,7 @@ def test_a_tag_among_other_words_of_the_brief_is_no_claim() -> None:
 @pytest.mark.parametrize("fence", ["```", "~~~", "````", "  ```"])
 @pytest.mark.parametrize("language", ["", "text", " xml"])
 @pytest.mark.parametrize("closed", [True, False])
-def test_a_tag_in_a_code_fence_is_no_claim(fence: str, language: str, closed: bool) -> None:
+def test_a_tag_in_a_code_fence_is_not_a_claim(fence: str, language: str, closed: bool) -> None:
     text = f"Later I will say:\n{fence}{language}\n<promise>DONE</promise>\n" + (fence if closed else "")
 
     assert not claimed(text, BRIEF, DONE)
@@ -142,7 +142,7 @@ def test_white_space_around_the_words_of_the_promise_does_not_matter() -> None:
     assert claimed("<promise>ALL FIXED</promise>", "", Promise(text="  ALL FIXED "))
 
 
-def test_a_claim_of_an_earlier_lap_is_no_claim_of_this_one() -> None:
+def test_a_claim_of_an_earlier_lap_is_not_a_claim_of_this_one() -> None:
     run = story("a* -", Ralph(max=3))
 
     assert [lap.claim for lap in run.laps] == [True, False, False]
@@ -194,7 +194,7 @@ def test_no_part_of_a_brief_is_a_claim_when_it_is_repeated(
         "one\r<promise>DONE</promise>\rtwo",
     ],
 )
-def test_a_task_that_shows_the_tag_alone_in_some_dress_is_no_claim_when_repeated(line: str) -> None:
+def test_a_task_that_shows_the_tag_alone_however_decorated_is_not_a_claim_when_repeated(line: str) -> None:
     brief = compose(Run(promise=DONE, task=f"Do it.\n{line}\nThat is all.").state).text
 
     assert not claimed(brief, brief, DONE)

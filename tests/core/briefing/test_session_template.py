@@ -40,7 +40,7 @@ def test_the_built_in_template_says_to_continue_and_not_to_stop_before_it_is_don
     assert "- Do not stop until the task is truly done." in lines
 
 
-def test_a_template_of_ones_own_is_checked() -> None:
+def test_a_custom_template_is_checked() -> None:
     assert check_template("do {{PROMPT}}", "it") == "do {{PROMPT}}"
     with pytest.raises(ConfigError, match=r"it has an unknown placeholder 'PROMT'. Did you mean 'PROMPT'\?"):
         check_template("{{PROMT}}", "it")
@@ -48,7 +48,7 @@ def test_a_template_of_ones_own_is_checked() -> None:
         check_template("go on", "it")
 
 
-def test_a_template_of_ones_own_begins_with_the_mark_once() -> None:
+def test_a_custom_template_begins_with_the_mark_once() -> None:
     headed = with_head("do {{PROMPT}}")
 
     assert headed == f"{MARK} - ITERATION {{{{ITERATION}}}}/{{{{MAX}}}}]\n\ndo {{{{PROMPT}}}}"
@@ -66,7 +66,7 @@ def test_a_template_of_ones_own_begins_with_the_mark_once() -> None:
         (TEMPLATE, ()),
     ],
 )
-def test_a_template_that_does_not_tell_how_the_last_lap_went_lacks_placeholders(
+def test_a_template_that_does_not_show_how_the_last_lap_went_lacks_placeholders(
     template: str, missing: tuple[str, ...]
 ) -> None:
     assert missing_placeholders(template) == missing

@@ -48,7 +48,7 @@ def test_a_lap_that_does_not_claim_is_not_held_against_it() -> None:
     assert Claims().detect(run.state) is None
 
 
-def test_green_laps_that_lack_the_claim_are_no_false_claims() -> None:
+def test_green_laps_that_lack_the_claim_are_not_false_claims() -> None:
     run = played((True, "a"), (False, ""), (False, ""), (False, ""))
 
     assert Claims(rejected=1).detect(run.state) is None

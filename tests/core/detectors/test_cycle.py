@@ -56,7 +56,7 @@ def test_a_window_starts_with_the_lap_that_improved_and_not_before() -> None:
     assert fires_at("abc abc ab ab") is None
 
 
-def test_a_window_with_an_improvement_in_it_is_no_cycle() -> None:
+def test_a_window_with_an_improvement_in_it_is_not_a_cycle() -> None:
     run = Run()
     for ids in ("abc", "ab", "a"):
         run.lap(Turn(tree="same"), tests=red(*ids))
@@ -65,7 +65,7 @@ def test_a_window_with_an_improvement_in_it_is_no_cycle() -> None:
     assert Cycle().detect(run.state) is None
 
 
-def test_an_improvement_by_score_alone_is_no_cycle_either() -> None:
+def test_an_improvement_by_score_alone_is_not_a_cycle_either() -> None:
     run = Run()
     for score in (0.1, 0.2, 0.3):
         run.lap(tests=red("a", score=score))
@@ -79,7 +79,7 @@ def test_how_often_and_how_long_can_be_chosen() -> None:
     assert fires_at("a b c d a b c d", Cycle(repeats=2, longest_period=4)) == 8
 
 
-def test_different_failures_in_the_same_file_are_no_cycle() -> None:
+def test_different_failures_in_the_same_file_are_not_a_cycle() -> None:
     run = Run()
     for line in (10, 20, 30):
         finding = Finding(id=f"app.py: error at check {chr(line + 60)}", file="app.py", line=line)
@@ -280,7 +280,7 @@ def test_an_answer_that_comes_back_after_an_improvement_does_not_count() -> None
     assert strengths((ONE, bare("no")), (ONE, bare("no")), better, (ONE, bare("no")))[-1] == "-"
 
 
-def test_answers_in_turns_need_two_rounds_only() -> None:
+def test_alternating_answers_need_only_two_rounds() -> None:
     one, two, three = (ONE, bare("no")), (TWO, bare("nothing")), (THREE, bare("never"))
 
     assert strengths(one, two, one, two)[-1] == "stuck"

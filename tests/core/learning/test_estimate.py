@@ -12,7 +12,7 @@ def test_the_prior_weighs_the_features() -> None:
     assert PRIOR.logit(Features(moves=2, reply=0.5, outcome=1.0, distinct=0.25)) == pytest.approx(-6.0)
 
 
-def test_numbers_of_ones_own_move_the_prior_and_scale_it() -> None:
+def test_own_numbers_move_the_prior_and_scale_it() -> None:
     assert chance(OwnEstimate(), -2.0).mean == pytest.approx(sigmoid(-2.0))
     assert chance(OwnEstimate(intercept=1.0, slope=0.5), -2.0).mean == pytest.approx(0.5)
 

@@ -77,7 +77,7 @@ def test_the_least_alike_gate_counts() -> None:
     assert features(run.state.laps).outcome == 0.0
 
 
-def test_a_gate_that_was_not_there_before_is_like_none() -> None:
+def test_a_gate_without_an_earlier_verdict_has_no_likeness() -> None:
     run = Run(gate("tests"), gate("late", stage=2))
     run.lap(tests=red("a"))
     run.lap(late=red("b"))

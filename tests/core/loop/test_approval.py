@@ -136,7 +136,7 @@ def test_a_path_can_be_allowed_at_any_time() -> None:
     assert "needs a path" in refusal(state, Answer(at=9, by="ann", choice="allow"))
 
 
-def test_a_note_without_end_is_refused_with_an_answer_too() -> None:
+def test_an_overlong_note_is_refused_with_an_answer_too() -> None:
     assert "characters" in refusal(waiting(), Answer(at=9, by="ann", choice="approve", note="x" * 9_000))
 
 

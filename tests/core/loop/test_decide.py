@@ -103,7 +103,7 @@ def test_green_with_a_flaky_gate_says_so() -> None:
     assert run.ending.reason == "all required gates pass in lap 1; flaky: tests"
 
 
-def test_a_claim_that_no_gate_could_object_to_is_said_to_be_only_that() -> None:
+def test_a_claim_that_no_gate_could_object_to_is_reported_as_only_a_claim() -> None:
     run = Run(gate("claim", kind="claim"), promise=DONE)
     run.lap(Turn(claim=True))
 
@@ -339,7 +339,7 @@ def test_a_gate_that_works_in_no_clean_room_is_asked_about_before_the_first_lap(
         assert (run.ending.outcome, run.ending.reason) == (outcome, reason)
 
 
-def test_where_nobody_can_answer_the_run_goes_on_and_the_failure_is_recorded() -> None:
+def test_where_nobody_can_answer_the_run_continues_and_the_failure_is_recorded() -> None:
     run = Run(gate(on_fail="ask"), answers=False)
     event = run.lap(tests=red("a"))
 
@@ -637,7 +637,7 @@ def test_a_red_baseline_is_where_the_work_starts() -> None:
     assert run.until(Work).lap == 1
 
 
-def test_a_required_gate_that_can_not_run_is_said_before_money_is_spent() -> None:
+def test_a_required_gate_that_can_not_run_is_reported_before_money_is_spent() -> None:
     run = baseline(tests=BROKEN)
 
     assert run.ending.outcome is Outcome.BLOCKED
@@ -676,7 +676,7 @@ def test_a_gate_that_must_not_fail_and_fails_already_ends_the_run() -> None:
     assert run.ending.reason == "gate 'secrets' fails before the first lap, and its on_fail is \"stop\""
 
 
-def test_the_baseline_is_no_lap() -> None:
+def test_the_baseline_is_not_among_the_laps() -> None:
     run = baseline(tests=red("a"))
 
     assert run.state.laps == ()
@@ -692,7 +692,7 @@ def waits(run: Run, error: Any, *, at: float | None = None, retry_at: float | No
 
 
 @pytest.mark.parametrize("error", ["rate_limited", "network", "quota"])
-def test_what_passes_by_itself_pauses_the_run_until_the_agent_says(error: str) -> None:
+def test_a_temporary_error_pauses_the_run_until_the_time_that_the_agent_names(error: str) -> None:
     run = Run()
 
     event = waits(run, error, at=100.0, retry_at=160.0)
@@ -832,7 +832,7 @@ def test_an_agent_that_is_not_logged_in_halts_the_run_until_somebody_comes_back(
     assert run.until(Work) == Work(lap=1, attempt=2, agent="one")
 
 
-def test_waiting_is_no_failure_of_the_agent() -> None:
+def test_waiting_is_not_a_failure_of_the_agent() -> None:
     run = Run(limits=Limits(errors=2))
     run.lap(Turn(reply=Reply(error="crash")), tests=red("a"))
     waits(run, "rate_limited")
@@ -842,7 +842,7 @@ def test_waiting_is_no_failure_of_the_agent() -> None:
     assert run.state.last_error == "rate_limited: try later"
 
 
-def test_what_passes_by_itself_is_judged_by_no_gate() -> None:
+def test_a_turn_with_a_temporary_error_is_judged_by_no_gate() -> None:
     run = Run(gate("secrets", on_fail="stop"))
     run.until(Decide, Turn(reply=Reply(error="network")))
 

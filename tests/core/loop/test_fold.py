@@ -344,7 +344,7 @@ def test_drivers_that_die_again_and_again_end_the_run() -> None:
     assert run.ending.reason.startswith("limit errors: the agent failed 3 times in a row")
 
 
-def test_a_person_who_leaves_a_turn_is_no_failure_of_the_agent() -> None:
+def test_a_turn_that_a_person_interrupts_is_not_a_failure_of_the_agent() -> None:
     run = Run()
     run.offer()
     run.record(Interrupted(at=20.0, signal="SIGINT"))
@@ -376,7 +376,7 @@ def test_a_verdict_that_was_recorded_is_not_asked_for_again() -> None:
     assert run.until(CheckGates).gates == ("b",)
 
 
-def test_notes_that_were_told_to_a_lost_attempt_are_told_again() -> None:
+def test_notes_in_the_brief_of_a_lost_attempt_are_in_the_next_brief_too() -> None:
     run = Run()
     run.arrive(Steer(at=1.0, id="1", note="Use the new API."))
     run.offer()
@@ -388,7 +388,7 @@ def test_notes_that_were_told_to_a_lost_attempt_are_told_again() -> None:
     assert "Use the new API." in compose(run.state).text
 
 
-def test_notes_that_were_told_in_an_earlier_lap_stay_told() -> None:
+def test_notes_in_the_brief_of_an_earlier_lap_are_not_repeated() -> None:
     run = Run()
     run.arrive(Steer(at=1.0, id="1", note="Use the new API."))
     run.lap(tests=red("a"))
@@ -435,7 +435,7 @@ def test_a_turn_of_a_terminal_is_closed_by_a_session_that_takes_over() -> None:
     assert run.state.open.interrupted
 
 
-def test_a_driver_that_died_while_a_turn_was_cancelled_is_no_failure_of_the_agent() -> None:
+def test_a_driver_that_died_while_a_turn_was_cancelled_is_not_a_failure_of_the_agent() -> None:
     run = Run()
     run.offer()
     run.arrive(Cancel(at=0.0))
@@ -480,7 +480,7 @@ def test_a_halt_where_no_lap_is_under_way_is_kept_too() -> None:
     assert run.step == Halt(cause="agent")
 
 
-def test_a_pause_by_hand_is_no_wait() -> None:
+def test_a_pause_by_hand_does_not_count_as_a_wait() -> None:
     run = Run()
     run.arrive(Pause(at=1.0))
     run.arrive(Resume(at=2.0))

@@ -149,7 +149,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("arrival", ARRIVALS, ids=lambda arrival: type(arrival).__name__)
-def test_an_arrival_becomes_its_event_or_is_refused_with_a_sentence(
+def test_an_arrival_becomes_its_event_or_is_refused_with_a_reason(
     arrival: Arrival, point: Callable[[], Run]
 ) -> None:
     state = point().state
@@ -289,7 +289,7 @@ def test_an_empty_note_is_refused() -> None:
         Answer(at=0.0, choice="continue", note="n" * (LONGEST_NOTE + 1)),
     ],
 )
-def test_a_note_without_an_end_is_refused(arrival: Arrival) -> None:
+def test_an_overlong_note_is_refused(arrival: Arrival) -> None:
     run = at_a_question()
 
     assert run.arrive(arrival) == ()
@@ -298,7 +298,7 @@ def test_a_note_without_an_end_is_refused(arrival: Arrival) -> None:
     )
 
 
-def test_a_note_may_be_as_long_as_that() -> None:
+def test_a_note_may_be_as_long_as_the_limit() -> None:
     assert in_a_turn().arrive(Steer(at=0.0, id="n1", note="n" * LONGEST_NOTE))
 
 
@@ -360,7 +360,7 @@ def test_a_run_that_is_paused_already_can_not_be_paused_for_a_review() -> None:
     assert refusal(run.state, answer("review")) == "Run r1 is already paused."
 
 
-def test_words_behind_a_choice_that_needs_none_are_a_note_for_the_agent() -> None:
+def test_words_after_a_choice_that_needs_none_are_a_note_for_the_agent() -> None:
     said = Answer(at=0.0, choice="continue", argument="use a guard clause", note="and test it")
 
     (event,) = receive(at_a_question().state, said)

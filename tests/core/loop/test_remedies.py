@@ -178,7 +178,7 @@ def test_hint_says_what_repeats_what_was_tried_and_not_to_try_it_again() -> None
     assert "Do not try this again." in compose(run.state).text
 
 
-def test_only_the_laps_that_show_the_pattern_are_told() -> None:
+def test_only_the_laps_that_show_the_pattern_are_listed() -> None:
     run = Run(strategy=Fixed(iterations=50), remedies=("hint", "ask"), detectors=[Cycle()], answers=True)
     for ids in ("xyz", "ab", "ab", "ab"):
         run.lap(tests=red(*ids))
@@ -189,7 +189,7 @@ def test_only_the_laps_that_show_the_pattern_are_told() -> None:
     assert re.findall(r"^lap (\d+): score", run.asked.question, re.MULTILINE) == ["3", "4", "5"]
 
 
-def test_of_a_long_pattern_the_latest_laps_are_told() -> None:
+def test_of_a_long_pattern_the_latest_laps_are_listed() -> None:
     run = Run()
     for _ in range(12):
         run.lap(tests=red("a"))
@@ -370,7 +370,7 @@ def test_a_different_approach_is_one_more_lap_with_a_hint_and_the_persons_note(r
     assert rungs(run.events) == [(4, "ask")]
 
 
-def test_a_nameless_answer_is_taken_as_well() -> None:
+def test_an_anonymous_answer_is_accepted_too() -> None:
     run = question()
     run.arrive(Answer(at=0.0, choice="different approach"))
     run.perform(run.until(Decide), Turn())
@@ -439,7 +439,7 @@ class GivesUp:
         return Finish(outcome=Outcome.STUCK, reason="I have seen enough", confidence=0.4)
 
 
-def test_every_custom_strategy_gets_the_ladder_for_nothing() -> None:
+def test_every_custom_strategy_gets_the_ladder_for_free() -> None:
     run = Run(strategy=GivesUp(), remedies=("hint", "fresh"))
     run.lap(tests=red("a"))
     decision = continued(run.decided)

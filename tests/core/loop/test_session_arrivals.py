@@ -108,7 +108,7 @@ def test_a_call_that_began_before_the_offer_is_a_double() -> None:
     assert refusal(run.state, stopped(began=100.0)) == ""
 
 
-def test_moments_of_another_boot_are_no_doubles() -> None:
+def test_moments_of_another_boot_are_not_doubles() -> None:
     run = in_session()
     stop = Stopped(at=20.0, session=S, began=Moment(clock="later boot", seconds=1.0), kept_going=True)
 
@@ -153,7 +153,7 @@ def is_claim(run: Run, text: str) -> bool:
     return event.claim
 
 
-def test_an_echo_of_the_brief_is_no_claim_also_when_it_told_a_note() -> None:
+def test_an_echo_of_a_note_in_the_brief_is_not_a_claim() -> None:
     run = in_session()
     note = f"all of it works {DONE}"
     before = Run(promise=Promise())
@@ -177,7 +177,7 @@ def test_without_a_promise_nothing_is_a_claim() -> None:
 
 
 @pytest.mark.parametrize("arrival", [TookOver(at=20.0, session=S), Left(at=20.0, session=S)])
-def test_a_prompt_of_ones_own_and_the_end_of_the_session_leave_the_lap_unused(arrival: FromASession) -> None:
+def test_a_prompt_of_the_user_and_the_end_of_the_session_leave_the_lap_unused(arrival: FromASession) -> None:
     run = in_session()
 
     assert kinds(run.arrive(arrival)) == [LapVoided, Paused]
@@ -251,7 +251,7 @@ def test_a_deleted_session_ends_its_run() -> None:
     assert run.state.ending.reason == "its session was deleted"
 
 
-def test_taking_a_run_out_of_its_session_leaves_the_lap_unused_and_is_no_failure() -> None:
+def test_taking_a_run_out_of_its_session_leaves_the_lap_unused_and_is_not_a_failure() -> None:
     run = in_session()
     assert kinds(run.arrive(Take(at=20.0))) == [LapVoided, Resumed]
     run.record(Attached(at=21.0, seat="terminal"))
@@ -287,7 +287,7 @@ def test_arrivals_of_a_session_are_received_at_every_point() -> None:
     assert "has offered no brief" in refusal(run.state, stopped())
 
 
-def test_a_brief_for_a_session_says_how_it_stands_and_how_to_claim() -> None:
+def test_a_brief_for_a_session_says_how_the_last_lap_went_and_how_to_claim() -> None:
     run = in_session()
     text = compose(run.state).text
 
@@ -326,7 +326,7 @@ def test_where_no_gate_judges_nothing_is_called_green() -> None:
     assert "did not give the completion promise" in text
 
 
-def test_a_run_without_a_promise_is_told_that_the_gates_are_red() -> None:
+def test_the_brief_of_a_run_without_a_promise_says_that_the_gates_are_red() -> None:
     run = Run()
     run.restart(seat="session", session=S)
     run.lap(tests=red("a"))

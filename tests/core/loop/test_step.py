@@ -351,7 +351,7 @@ def test_a_pause_is_waited_out_before_the_turn_and_not_within() -> None:
 # Questions
 
 
-def test_a_stuck_run_whose_spec_says_so_waits_forever_and_says_nothing_of_a_default() -> None:
+def test_a_stuck_run_whose_spec_says_so_waits_forever_and_mentions_no_default() -> None:
     for wait, until, default in (("default", 15 * 60, True), ("forever", None, False)):
         run = Run(gate("tests"), detectors=[Cycle()], remedies=("ask",), answers=True, wait=wait)
         while run.state.asked is None:

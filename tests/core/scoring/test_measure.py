@@ -31,7 +31,7 @@ def test_where_only_the_promise_could_judge_the_score_is_whether_it_was_given() 
     assert run.last.score == 1.0
 
 
-def test_a_missing_verdict_is_no_pass() -> None:
+def test_a_missing_verdict_is_not_a_pass() -> None:
     plan = Plan(task="t", gates=STAGES)
 
     assert not is_green(plan, {"lint": PASS})
@@ -119,7 +119,7 @@ def test_better_is_better_than_every_lap_before() -> None:
     assert [lap.since_best for lap in run.state.laps] == [0, 0, 1, 2, 0]
 
 
-def test_a_tie_is_no_improvement() -> None:
+def test_a_tie_is_not_an_improvement() -> None:
     run = Run()
     run.lap(tests=red("a", score=0.5))
     run.lap(tests=red("b", score=0.5))
@@ -166,7 +166,7 @@ def test_a_red_early_stage_that_hides_findings_is_not_fewer_findings() -> None:
     assert not run.last.improved
 
 
-def test_reaching_a_later_stage_counts_anew_what_it_complains_about() -> None:
+def test_reaching_a_later_stage_counts_its_findings_from_scratch() -> None:
     run = Run(*STAGES)
     run.lap(lint=red("x"))
     run.lap(lint=PASS, tests=red(*"abcde"))
@@ -177,7 +177,7 @@ def test_reaching_a_later_stage_counts_anew_what_it_complains_about() -> None:
     assert run.last.fewer
 
 
-def test_laps_that_only_lack_the_claim_are_no_stall() -> None:
+def test_laps_that_only_lack_the_claim_are_not_a_stall() -> None:
     run = Run(promise=DONE)
     run.lap(tests=red("a"))
     for _ in range(3):

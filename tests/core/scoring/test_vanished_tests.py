@@ -107,7 +107,7 @@ def test_a_person_is_asked_where_somebody_answers() -> None:
     assert run.asked.reason == "a gate passed with far fewer tests than before"
 
 
-def test_the_run_goes_on_where_nobody_answers() -> None:
+def test_the_run_continues_where_nobody_answers() -> None:
     run = after_a_red_lap()
 
     run.lap(tests=doubt_vanished_tests(run.state.tools["tests"], gate("tests"), Verdict(status="pass")))

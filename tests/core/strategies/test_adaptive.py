@@ -30,7 +30,7 @@ def again(run: Run, times: int = 1, **reply: Any) -> None:
         run.lap(Turn(reply=Reply(text="I changed the parser again", **reply)), tests=red("a"))
 
 
-def test_hybrid_decides_until_something_is_learned_and_that_is_said() -> None:
+def test_hybrid_decides_until_something_is_learned_and_the_reason_says_so() -> None:
     run, like = Run(strategy=Adaptive()), Run(strategy=Hybrid())
 
     mine, theirs = continued(run.lap(tests=red("a"))), continued(like.lap(tests=red("a")))

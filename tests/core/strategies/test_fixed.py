@@ -10,7 +10,7 @@ from untilgreen.testing import story
 
 
 @pytest.mark.parametrize("laps", [1, 2, 3, 20, 25])
-def test_it_stops_after_exactly_so_many_laps(laps: int) -> None:
+def test_it_stops_after_exactly_the_planned_laps(laps: int) -> None:
     run = story("a b", Fixed(iterations=laps), detectors=(), limits=Limits(iterations=30))
 
     assert (run.outcome, len(run.laps)) == ("exhausted", laps)

@@ -100,7 +100,7 @@ def test_rollback_restores_that_laps_tree(lap: str, tree: str, restarted: bool) 
 
 
 @RESTARTED
-def test_another_agent_goes_on_in_a_conversation_of_its_own(restarted: bool) -> None:
+def test_another_agent_continues_in_its_own_conversation(restarted: bool) -> None:
     run = after_two_laps()
     answered(run, Answer(at=0.0, choice="agent", argument="two", by="ann"), restarted=restarted)
 

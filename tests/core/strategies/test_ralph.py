@@ -141,7 +141,7 @@ def test_green_and_unclaimed_ends_with_every_strategy_that_has_a_promise() -> No
     assert (run.outcome, len(run.laps)) == ("accepted", 4)
 
 
-def test_without_evidence_either_way_it_goes_on_with_little_confidence() -> None:
+def test_without_evidence_either_way_it_continues_with_little_confidence() -> None:
     run = Run(strategy=Ralph(), promise=DONE)
 
     decision = continued(run.lap(tests=red("a")))

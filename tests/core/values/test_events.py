@@ -121,7 +121,7 @@ def test_an_event_says_on_its_line_what_it_is() -> None:
     }
 
 
-def test_a_line_of_no_known_kind_is_no_event() -> None:
+def test_a_line_of_an_unknown_kind_is_not_an_event() -> None:
     with pytest.raises(ValidationError, match="Teleported"):
         json.decode(b'{"type":"Teleported","at":1}', type=Event)
 

@@ -236,7 +236,7 @@ def test_where_there_is_a_cost_limit_unknown_cost_is_refused_and_the_fix_is_name
     assert "limits.unknown_cost to 'estimate' (with limits.token_price) or 'ignore'" in run.ending.reason
 
 
-def test_without_a_cost_limit_nobody_minds_unknown_cost() -> None:
+def test_without_a_cost_limit_unknown_cost_is_accepted() -> None:
     run = Run()
     run.lap(Turn(reply=priced(None, 1000)), tests=red("a"))
 
@@ -262,7 +262,7 @@ def test_a_cost_that_is_known_is_not_estimated() -> None:
     assert run.state.spent.cost == 0.25
 
 
-def test_what_says_neither_cost_nor_tokens_can_not_be_estimated() -> None:
+def test_a_turn_without_cost_and_tokens_can_not_be_estimated() -> None:
     run = Run(limits=Limits(cost="$5", unknown_cost="estimate", token_price="$3"))
     run.lap(Turn(reply=priced(None, 0)), tests=red("a"))
 

@@ -84,7 +84,7 @@ def test_a_token_that_shows_what_it_is_is_cut_out(token: str) -> None:
         "\ud800 half a character",
     ],
 )
-def test_what_is_no_secret_stays(text: str) -> None:
+def test_text_that_is_not_a_secret_stays(text: str) -> None:
     assert SECRETS.redact(text) is text
 
 
@@ -140,7 +140,7 @@ def test_a_secret_that_ends_as_it_begins_is_not_cut_in_two() -> None:
     assert passed == b"it is [MY_PASSWORD redacted], see"
 
 
-def test_a_value_that_is_no_text_is_a_secret_too() -> None:
+def test_a_value_that_is_not_text_is_a_secret_too() -> None:
     value = b"caf\xe9-caf\xe9"
 
     cut = Secrets({"MY_PASSWORD": value.decode("utf-8", "surrogateescape")}).redact_bytes(b"it is " + value)

@@ -29,7 +29,7 @@ def test_a_duration_is_read_as_people_write_it(written: float | str, seconds: fl
 
 
 @pytest.mark.parametrize("written", ["", "soon", "90", "4 hours", "1h30", "h", "-5m", "1h-30m", "5w"])
-def test_what_is_no_duration_is_answered_with_an_example(written: str) -> None:
+def test_an_invalid_duration_is_answered_with_an_example(written: str) -> None:
     with pytest.raises(
         ConfigError, match=r"^limits\.time = '.*' is not a valid duration\. Write it like '90s'"
     ):
@@ -60,12 +60,12 @@ def test_a_whole_number_written_as_a_float_is_still_a_count() -> None:
 
 
 @pytest.mark.parametrize("written", ["", "many", "-3", "2x", "1e3", "k"])
-def test_what_is_no_count_is_answered_with_an_example(written: str) -> None:
+def test_an_invalid_count_is_answered_with_an_example(written: str) -> None:
     with pytest.raises(ConfigError, match=r"^limits\.tokens = '.*' is not a valid count\. Write it like 20"):
         count(written, "limits.tokens")
 
 
-def test_half_a_lap_is_no_count() -> None:
+def test_half_a_lap_is_not_a_count() -> None:
     with pytest.raises(ConfigError, match=r"^limits\.iterations = 2\.5 must be a whole number\.$"):
         count(2.5, "limits.iterations")
 
@@ -79,7 +79,7 @@ def test_money_is_read_as_people_write_it(written: float | str, dollars: float) 
 
 
 @pytest.mark.parametrize("written", ["", "€5", "five", "$-5", "1,000"])
-def test_what_is_no_money_is_answered_with_an_example(written: str) -> None:
+def test_an_invalid_amount_of_money_is_answered_with_an_example(written: str) -> None:
     with pytest.raises(
         ConfigError, match=r"^limits\.cost = '.*' is not a valid amount of money\. Write it like '\$5'"
     ):
@@ -138,7 +138,7 @@ def test_a_count_in_words_is_whole_too(written: str) -> None:
 
 
 @pytest.mark.parametrize("written", [float("inf"), float("nan")])
-def test_infinity_is_no_count(written: float) -> None:
+def test_infinity_is_not_a_count(written: float) -> None:
     with pytest.raises(ConfigError, match="unlimited"):
         count(written)
 
@@ -146,7 +146,7 @@ def test_infinity_is_no_count(written: float) -> None:
 @pytest.mark.parametrize(
     ("count", "shown"), [(0, "0 laps"), (1, "1 lap"), (2, "2 laps"), (1200, "1,200 laps")]
 )
-def test_a_number_of_things_is_said_as_a_person_would(count: int, shown: str) -> None:
+def test_a_number_of_things_is_written_as_a_person_would(count: int, shown: str) -> None:
     assert several(count, "lap") == shown
 
 
