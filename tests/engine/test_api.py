@@ -199,7 +199,7 @@ async def test_a_handle_shows_progress_and_takes_notes_and_a_stop() -> None:
     assert (handle.folder / "journal.jsonl").exists()
 
 
-async def test_a_handle_shows_how_far_a_run_is_while_it_goes_on() -> None:
+async def test_a_handle_shows_how_far_a_run_is_while_it_is_driven() -> None:
     begun, seen = anyio.Event(), anyio.Event()
 
     class Watched(Worker):
@@ -270,7 +270,7 @@ async def test_an_error_in_the_block_leaves_the_run_open_and_nothing_running() -
     assert not registry.has("agent", "Worker")
 
 
-async def test_a_run_that_was_left_goes_on_with_the_same_objects() -> None:
+async def test_a_run_that_was_left_continues_with_the_same_objects() -> None:
     first = Worker(laps=1, wait=anyio.Event())
     with pytest.raises(KeyError):
         async with untilgreen.running("Count.", agent=first, gates={"three": Counted()}) as left:
@@ -325,7 +325,7 @@ class Shelf:
         return "\n".join(change.path for change in await self.changes(before, after))
 
 
-async def test_a_workspace_of_ones_own_is_used_in_place_of_git(tmp_path: Path) -> None:
+async def test_a_custom_workspace_is_used_in_place_of_git(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path / "shelf")
     shelf.root.mkdir()
 
@@ -336,7 +336,7 @@ async def test_a_workspace_of_ones_own_is_used_in_place_of_git(tmp_path: Path) -
     assert [change.path for change in state.laps[1].changes] == ["count", "done"]
 
 
-async def test_with_a_workspace_of_ones_own_it_is_said_that_integrity_is_off(tmp_path: Path) -> None:
+async def test_with_a_custom_workspace_a_warning_says_that_integrity_is_off(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path / "shelf")
     shelf.root.mkdir()
     heard: list[str] = []
@@ -377,7 +377,7 @@ async def test_the_spec_of_the_directory_counts_only_where_it_is_named(place: Pa
     assert "never" in {gate.name for gate in with_spec.plan.gates}
 
 
-async def test_mistakes_are_sentences_before_anything_starts(tmp_path: Path) -> None:
+async def test_mistakes_are_clear_errors_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(UnknownPlugin, match=r"No agent named 'claud'\. Did you mean 'claude'"):
         await untilgreen.run("Mend it.", agent="claud", gates=[GATE])
     with pytest.raises(ConfigError, match="Write a list"):

@@ -64,7 +64,7 @@ def test_another_strategy_at_the_start_brings_its_own_options(planned: Any) -> N
     assert options(plan) == ("fixed", {})
 
 
-def test_a_strategy_of_ones_own_can_be_named_as_for_a_run(planned: Any, tmp_path: Path) -> None:
+def test_a_custom_strategy_can_be_named_as_for_a_run(planned: Any, tmp_path: Path) -> None:
     (tmp_path / "rules.py").write_text(
         "from untilgreen import Continue\n"
         "class Patient:\n"
@@ -107,7 +107,7 @@ def test_the_strategys_min_and_tokens_reach_the_promise(planned: Any) -> None:
         ("{{PROMPT}}", "{{STATUS}} and {{FAILING}}"),
     ],
 )
-def test_a_template_that_does_not_tell_how_it_went_is_warned_about(
+def test_a_template_that_does_not_show_how_the_last_lap_went_is_warned_about(
     planned: Any, tmp_path: Path, template: str, missing: str
 ) -> None:
     (tmp_path / "brief.md").write_text(template)

@@ -136,7 +136,7 @@ def test_a_journal_gives_its_events_in_order(events: list[Event]) -> None:
 
 
 @given(FEW, st.data())
-def test_reading_can_stop_at_any_line_and_go_on(events: list[Event], data: st.DataObject) -> None:
+def test_reading_can_stop_at_any_line_and_continue(events: list[Event], data: st.DataObject) -> None:
     whole = journal(events)
     _, stop = decode(journal(events[: data.draw(st.integers(0, len(events)))]))
 
@@ -249,7 +249,7 @@ def test_what_is_not_json_is_damage_also_under_a_right_hash() -> None:
         decode(header + line)
 
 
-def test_a_file_that_is_no_journal_is_refused() -> None:
+def test_a_file_that_is_not_a_journal_is_refused() -> None:
     with pytest.raises(JournalDamaged, match=r'Line 1 of notes\.txt .*"format":"untilgreen-journal/1"'):
         decode(b"dear diary\n", name="notes.txt")
 
@@ -263,7 +263,7 @@ def test_a_newer_format_is_refused_by_its_number() -> None:
     assert not isinstance(caught.value, JournalDamaged)
 
 
-def test_an_event_of_a_newer_version_is_no_damage() -> None:
+def test_an_event_of_a_newer_version_is_not_damage() -> None:
     header = journal(SMALL).splitlines(keepends=True)[0]
     line, _ = sealed(b'{"seq":1,"event":{"type":"Teleported","at":1.0}', json.loads(header)["hash"])
 

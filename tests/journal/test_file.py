@@ -127,7 +127,7 @@ async def test_a_torn_line_is_cut_away_when_the_next_event_is_written(path: Path
 
 
 @pytest.mark.parametrize("read_first", [True, False])
-async def test_a_journal_torn_at_any_byte_of_its_last_line_goes_on(path: Path, read_first: bool) -> None:
+async def test_a_journal_torn_at_any_byte_of_its_last_line_continues(path: Path, read_first: bool) -> None:
     await written(path, 2)
     whole = content(path)
     last = whole.rindex(b"\n", 0, -1) + 1
@@ -221,12 +221,12 @@ async def test_a_journal_that_has_gone_is_not_begun_again_in_the_middle(path: Pa
     assert not there(path)
 
 
-async def test_a_folder_that_is_not_there_is_an_error_with_a_sentence(tmp_path: Path) -> None:
+async def test_a_missing_folder_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match=r"can't be written: No such file or directory\."):
         await FileJournal(tmp_path / "missing" / "journal.jsonl").append(note(1))
 
 
-async def test_what_can_not_be_read_is_an_error_with_a_sentence(tmp_path: Path) -> None:
+async def test_a_journal_that_can_not_be_read_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="can't be read"):
         await FileJournal(tmp_path).events()
 
@@ -297,7 +297,7 @@ anyio.run(main, Path(sys.argv[1]), int(sys.argv[2]))
 
 @posix
 @pytest.mark.parametrize("room", [0, 1, 50, 180])
-async def test_after_a_full_disk_nothing_is_lost_and_the_journal_goes_on(path: Path, room: int) -> None:
+async def test_after_a_full_disk_nothing_is_lost_and_the_journal_continues(path: Path, room: int) -> None:
     """With no room at all, with room for part of an event, and with room for the first of two."""
     child = await anyio.run_process([sys.executable, "-c", FULL_DISK, str(path), str(room)], check=False)
 

@@ -15,7 +15,7 @@ LONG = 20.0
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the folder is polled")
 @pytest.mark.parametrize("change", ["append", "make", "move"])
-async def test_the_system_tells_of_a_change(tmp_path: Path, change: str) -> None:
+async def test_the_system_reports_a_change(tmp_path: Path, change: str) -> None:
     (tmp_path / "old").write_text("a")
     (tmp_path.parent / "elsewhere").write_text("b")
     begun = anyio.current_time()
@@ -38,7 +38,7 @@ async def test_without_a_change_it_returns_in_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["library", "folder"])
-async def test_where_the_system_does_not_tell_it_is_time_to_look(
+async def test_where_the_system_reports_nothing_it_is_time_to_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
     if missing == "library":

@@ -117,7 +117,7 @@ async def test_a_crash_in_the_middle_of_several_events_keeps_the_first_of_them()
     assert await inner.events() == [Resumed(at=1.0), Resumed(at=2.0)]
 
 
-def test_a_crash_is_no_error_that_somebody_could_handle() -> None:
+def test_a_crash_is_not_an_error_that_code_could_handle() -> None:
     assert not issubclass(Crash, Exception)
 
 

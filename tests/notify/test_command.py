@@ -50,14 +50,14 @@ async def test_a_program_of_a_workspace_in_a_sandbox_is_not_the_users(
     assert (tmp_path / "told").read_text() == ("" if mode == "bwrap" else "planted\n")
 
 
-async def test_a_command_that_fails_or_hangs_is_said(ended: Ended) -> None:
+async def test_a_command_that_fails_or_hangs_is_reported(ended: Ended) -> None:
     with pytest.raises(UntilgreenError, match=r"failed \(exit code 3\): no bus"):
         await CommandNotifier(command="echo no bus >&2; exit 3").notify(*ended)
     with pytest.raises(UntilgreenError, match=r"took longer than 0\.2s and was stopped"):
         await CommandNotifier(command="sleep 60", timeout="0.2s").notify(*ended)
 
 
-async def test_news_that_are_not_wanted_start_nothing(ended: Ended, tmp_path: Path) -> None:
+async def test_news_that_is_not_wanted_starts_nothing(ended: Ended, tmp_path: Path) -> None:
     await CommandNotifier(command=f"touch {tmp_path}/ran", on=["stuck"]).notify(*ended)
 
     assert not (tmp_path / "ran").exists()

@@ -61,7 +61,7 @@ def test_a_run_that_ended_with_weakened_tests_says_so_and_not_only_which_limit_i
     assert text.startswith("make it green: exhausted: tests were weakened: tests/test_a.py (limit iterations")
 
 
-def test_a_stuck_run_is_told_as_stuck() -> None:
+def test_a_stuck_run_is_reported_as_stuck() -> None:
     run = Run(strategy=Hybrid(), detectors=[Cycle()])
     while run.state.ending is None:
         run.lap(tests=red("a"))
@@ -70,7 +70,7 @@ def test_a_stuck_run_is_told_as_stuck() -> None:
     assert [kind for kind, _ in said(run)] == ["stuck"]
 
 
-def test_a_question_is_told_where_somebody_can_answer_it() -> None:
+def test_a_question_is_reported_where_somebody_can_answer_it() -> None:
     run = Run(strategy=Manual(), answers=True)
     run.lap(tests=red("a"))
 
@@ -80,7 +80,7 @@ def test_a_question_is_told_where_somebody_can_answer_it() -> None:
     assert "waiting for your answer" in text
 
 
-def test_a_gate_that_asks_for_a_person_nobody_can_reach_is_told_once() -> None:
+def test_a_gate_that_asks_where_nobody_can_answer_is_reported_once_until_it_passes() -> None:
     run = Run(gate("tests"), gate("lint", on_fail="ask"), strategy=Hybrid())
     run.lap(tests=red("a"), lint=red("x"))
     run.lap(tests=red("b"), lint=red("y"))
@@ -104,7 +104,7 @@ def test_a_gate_that_asks_for_a_person_who_is_there_waits_for_the_answer() -> No
     assert run.state.laps[0].unanswered == ()
 
 
-def test_an_approval_is_told_once_for_each_lap_that_waits_for_it() -> None:
+def test_an_approval_is_reported_once_for_each_lap_that_waits_for_it() -> None:
     run = Run(gate("tests"), gate("ok", kind="approval", stage=2, options={"people": ["ann", "bob"]}))
     while type(run.step).__name__ != "AwaitAnswer":
         assert run.step is not None
@@ -122,7 +122,7 @@ def test_an_approval_is_told_once_for_each_lap_that_waits_for_it() -> None:
         ({"time": 500.0}, Turn(seconds=100.0), "of 8m20s time used"),
     ],
 )
-def test_a_limit_is_told_once_when_a_lap_brings_it_to_four_fifths(
+def test_a_limit_is_reported_once_when_a_lap_brings_it_to_four_fifths(
     limits: dict[str, Any], turn: Turn, text: str
 ) -> None:
     run = Run(limits=Limits(**limits))
@@ -135,7 +135,7 @@ def test_a_limit_is_told_once_when_a_lap_brings_it_to_four_fifths(
     assert text in said_
 
 
-def test_a_limit_that_was_told_is_not_told_again() -> None:
+def test_a_limit_that_was_reported_is_not_reported_again() -> None:
     run = Run(limits=Limits(iterations=20))
     for _ in range(18):
         run.lap(tests=red("a"))
@@ -143,7 +143,7 @@ def test_a_limit_that_was_told_is_not_told_again() -> None:
     assert said(run) == [("budget", "make it green: 16 of 20 laps used")]
 
 
-def test_pauses_and_agents_that_can_not_be_used_are_told() -> None:
+def test_pauses_and_agents_that_can_not_be_used_are_reported() -> None:
     run = Run()
     run.lap(Turn(reply=Reply(error="rate_limited", retry_at=400.0)), tests=red("a"))
     run.record(Halted(at=run.state.now, cause="auth", detail="log in"))
@@ -154,7 +154,7 @@ def test_pauses_and_agents_that_can_not_be_used_are_told() -> None:
     assert said(run)[-1] == ("waiting", "make it green: the agent can't be used (auth): log in")
 
 
-def test_a_pause_by_a_person_is_told_with_the_command_that_ends_it() -> None:
+def test_a_pause_by_a_person_is_reported_with_the_command_that_ends_it() -> None:
     run = Run(task="Make it green.")
     run.arrive(Pause(at=run.state.now, reason="lunch"))
 
@@ -163,7 +163,7 @@ def test_a_pause_by_a_person_is_told_with_the_command_that_ends_it() -> None:
     assert (lunch.text, lunch.command) == ("Make it green: paused: lunch", "untilgreen resume r1")
 
 
-def test_only_the_kinds_that_are_wanted_are_told() -> None:
+def test_only_the_kinds_that_are_wanted_are_reported() -> None:
     run = Run()
     run.lap()
     run.end()
@@ -171,7 +171,7 @@ def test_only_the_kinds_that_are_wanted_are_told() -> None:
     assert told(run, ("stuck", "waiting")) == []
 
 
-def test_laps_are_told_to_those_who_ask() -> None:
+def test_laps_are_reported_to_those_who_ask() -> None:
     run = Run(limits=Limits(iterations=9))
     run.lap(tests=red("a"))
     run.lap()

@@ -168,7 +168,9 @@ def test_a_cancelled_run_leaves_no_span_without_its_parent(traced: Traced, recei
     assert receiver.orphans == []
 
 
-def test_a_collector_that_is_down_stops_nothing_and_is_told_once(traced: Traced, receiver: Receiver) -> None:
+def test_a_collector_that_is_down_stops_nothing_and_is_reported_once(
+    traced: Traced, receiver: Receiver
+) -> None:
     receiver.status = 403
     code, said = traced(*traced.asked())
 
@@ -206,7 +208,7 @@ def test_an_old_journal_makes_the_same_trace(traced: Traced, receiver: Receiver)
         (("export", "--otel", "nope"), "nope"),
     ],
 )
-def test_what_can_not_be_exported_is_said(traced: Traced, arguments: tuple[str, ...], sentence: str) -> None:
+def test_an_export_that_fails_says_why(traced: Traced, arguments: tuple[str, ...], sentence: str) -> None:
     traced("run", "x", "--agent", "cmd:true", "--gate", "true", "--no-input")
 
     code, said = traced(*arguments)

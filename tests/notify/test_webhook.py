@@ -54,7 +54,7 @@ def server() -> Iterator[Server]:
     server.server_close()
 
 
-async def test_the_news_arrive_as_json_with_headers_from_variables(
+async def test_the_news_arrives_as_json_with_headers_from_variables(
     ended: Ended, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOOK_URL", server.url)
@@ -79,7 +79,7 @@ async def test_a_server_that_stumbles_is_asked_again(
     assert len(server.got) == 3
 
 
-async def test_a_server_that_refuses_is_said_without_the_secret_part_of_its_address(
+async def test_a_server_that_refuses_is_reported_without_the_secret_part_of_its_address(
     ended: Ended, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(webhook, "PAUSE_SECONDS", 0.01)
@@ -108,7 +108,7 @@ async def test_an_address_or_a_header_that_can_not_be_sent_is_not_repeated(
     assert "s3cret" not in str(caught.value)
 
 
-async def test_a_variable_that_is_not_set_is_said(ended: Ended) -> None:
+async def test_a_variable_that_is_not_set_is_reported(ended: Ended) -> None:
     with pytest.raises(UntilgreenError, match="the variable NO_SUCH_HOOK is not set"):
         await Webhook(url="${NO_SUCH_HOOK}").notify(*ended)
 

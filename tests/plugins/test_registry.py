@@ -151,7 +151,7 @@ def test_a_name_like_no_other_is_answered_with_all_that_there_are(plugins: Plugi
 
 
 @pytest.mark.parametrize("name", ["", "hybrid:", "cmd:./fix.sh", "webhook:https://example.org/x", "a:b:c"])
-def test_what_is_no_place_is_an_unknown_name(plugins: Plugins, name: str) -> None:
+def test_a_name_that_is_not_a_place_is_an_unknown_name(plugins: Plugins, name: str) -> None:
     assert finding(plugins, name).startswith(f"No strategy named {name!r}. ")
     assert not plugins.has("strategy", name)
 
@@ -221,7 +221,7 @@ def test_an_edit_within_the_same_second_and_of_the_same_size_is_seen(plugins: Pl
     assert (first.patience, second.patience) == (4, 9)
 
 
-def test_bytecode_that_lies_beside_a_file_is_never_run(plugins: Plugins, base: Path) -> None:
+def test_bytecode_next_to_a_file_is_never_run(plugins: Plugins, base: Path) -> None:
     rules = base / "rules.py"
     honest, times = rules.read_text(), rules.stat()
     rules.write_text(honest.replace("patience: int = 4", "patience: int = 9"))
@@ -373,7 +373,7 @@ def test_a_file_that_was_corrected_can_be_loaded(plugins: Plugins, tmp_path: Pat
 
 
 @pytest.mark.parametrize("source", ["import helpers", "from . import helpers"])
-def test_a_file_that_needs_its_neighbor_is_told_that_it_stands_alone(
+def test_a_file_that_needs_its_neighbor_gets_the_hint_that_it_is_loaded_alone(
     plugins: Plugins, tmp_path: Path, source: str
 ) -> None:
     write(tmp_path / "rules.py", f"{source}\nclass Patient: ...\n")
@@ -522,7 +522,7 @@ def test_a_missing_class_in_a_module_is_answered_with_those_that_are_there(plugi
         ),
     ],
 )
-def test_an_option_that_can_not_be_is_named(
+def test_an_impossible_option_is_named(
     plugins: Plugins, base: Path, name: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -579,7 +579,7 @@ def test_an_option_without_a_type_may_be_anything(plugins: Plugins) -> None:
     assert plugins.create("strategy", "mine", {"laps": 7}).object == Fixed(iterations=7)
 
 
-def test_a_plugin_may_complain_about_its_options_in_its_own_sentence(plugins: Plugins) -> None:
+def test_a_plugin_may_complain_about_its_options_in_its_own_words(plugins: Plugins) -> None:
     def careful(laps: int) -> object:
         raise ConfigError(f"laps = {laps} is too many. Write a smaller number.")
 
@@ -638,7 +638,7 @@ def test_the_contracts_are_those_of_the_protocols(kind: Kind) -> None:
         ("notifier", "Add `async def notify(self, event, state)`, as in untilgreen.ports.Notifier."),
     ],
 )
-def test_a_plugin_without_its_method_is_told_which_one(
+def test_a_plugin_without_its_method_is_refused_with_the_name_of_it(
     plugins: Plugins, tmp_path: Path, kind: Kind, wanted: str
 ) -> None:
     write(tmp_path / "rules.py", "class Empty: pass\n")
@@ -958,7 +958,9 @@ def test_a_package_can_not_take_the_name_of_a_built_in(installed: Path) -> None:
         ),
     ],
 )
-def test_a_mistake_with_an_installed_plugin_is_a_sentence(installed: Path, call: str, message: str) -> None:
+def test_a_mistake_with_an_installed_plugin_is_a_clear_error(
+    installed: Path, call: str, message: str
+) -> None:
     assert refusal(installed, call) == message
 
 

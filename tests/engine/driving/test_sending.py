@@ -34,7 +34,7 @@ def attached() -> Attached:
 
 
 @pytest.mark.anyio
-async def test_a_pause_is_ended_by_whoever_is_left_when_the_driver_goes(tmp_path: Path) -> None:
+async def test_a_pause_is_ended_by_the_resuming_process_when_the_driver_goes(tmp_path: Path) -> None:
     """The process that resumes must then drive the run itself: the driver it saw before is gone."""
     run = await begun(tmp_path, attached(), Paused(at=NOON, reason="lunch"))
     elsewhere = list[bool]()
@@ -99,7 +99,7 @@ async def test_a_command_that_a_driver_fails_to_take_waits_for_the_next_one(tmp_
 
 
 @pytest.mark.anyio
-async def test_nothing_is_written_to_the_journal_beside_its_driver(tmp_path: Path) -> None:
+async def test_nothing_is_written_to_the_journal_while_another_process_drives(tmp_path: Path) -> None:
     run = await begun(tmp_path, attached())
     letter = await run.send(Pause(at=NOON))
 

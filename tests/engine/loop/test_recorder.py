@@ -57,7 +57,7 @@ async def recorder(world: World, journal: Journal) -> Recorder:
     return made
 
 
-async def test_what_comes_while_the_disk_is_busy_is_written_together_and_in_order() -> None:
+async def test_events_that_come_while_the_disk_is_busy_are_written_together_and_in_order() -> None:
     world = await World().start()
     into = await recorder(world, journal := Busy(world.journal))
 
@@ -92,7 +92,7 @@ async def test_of_the_callers_that_share_a_write_only_one_is_the_writer() -> Non
     assert len(journal.asked) == 2
 
 
-async def test_what_follows_from_a_state_follows_from_the_one_that_is_written_before_it() -> None:
+async def test_an_arrival_is_judged_by_the_state_that_was_written_before_it() -> None:
     """Two notes with the same id that arrive while the disk is busy are recorded as one."""
     world = await World().start()
     journal, known = Busy(world.journal), fold(await world.journal.events())
@@ -109,7 +109,7 @@ async def test_what_follows_from_a_state_follows_from_the_one_that_is_written_be
     assert [len(events) for events in journal.asked] == [1, 1]
 
 
-async def test_events_of_which_one_can_not_be_written_are_known_and_told_to_nobody() -> None:
+async def test_events_written_together_with_an_invalid_one_are_neither_kept_nor_reported() -> None:
     world = await World().start()
     into = await recorder(world, journal := Busy(world.journal))
     refused: list[int] = []

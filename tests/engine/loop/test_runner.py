@@ -153,7 +153,7 @@ async def test_neither_journal_nor_activity_nor_listeners_get_a_secret() -> None
         assert ended.reply.text == "I used [API_TOKEN redacted]"
 
 
-async def test_an_empty_journal_is_no_run() -> None:
+async def test_an_empty_journal_is_not_a_run() -> None:
     with pytest.raises(JournalError, match="untilgreen run"):
         await Runner(MemoryJournal(), World().parts, UNATTENDED).drive()
 
@@ -249,7 +249,7 @@ class Sluggish:
         return self.inner.follow(after)
 
 
-async def test_who_is_told_to_leave_while_the_end_is_written_leaves_nothing_behind_the_end() -> None:
+async def test_a_driver_interrupted_while_the_end_is_written_adds_nothing_after_the_end() -> None:
     world = await World("a -").start()
     runner = world.runner(journal=(journal := Sluggish(world.journal)))
 
@@ -297,7 +297,7 @@ class NoSnapshots(MemoryWorkspace):
     ],
     ids=["full", "read-only"],
 )
-async def test_trouble_of_the_disk_leaves_the_run_open_and_it_goes_on_when_that_is_mended(
+async def test_a_disk_error_leaves_the_run_open_and_it_continues_once_that_is_fixed(
     trouble: Exception,
 ) -> None:
     world = await World("a -", workspace=(files := NoSnapshots())).start()
@@ -321,7 +321,7 @@ class FullDisk(Sluggish):
         await self.inner.append(*events)
 
 
-async def test_what_the_journal_did_not_take_is_not_known_and_told_to_nobody() -> None:
+async def test_events_that_could_not_be_written_are_not_in_the_state_and_not_reported() -> None:
     world = await World("a -").start()
     runner = world.runner(journal=FullDisk(world.journal))
 
@@ -345,7 +345,7 @@ async def test_a_turn_that_runs_out_of_time_is_a_lap_with_an_error() -> None:
     assert state.outcome == "exhausted"
 
 
-async def test_a_gate_that_hangs_is_ended_and_said() -> None:
+async def test_a_gate_that_hangs_is_ended_and_reported() -> None:
     class Hangs:
         async def check(self, workspace: CheckContext) -> Verdict:
             await anyio.sleep_forever()
@@ -402,7 +402,7 @@ async def test_gates_of_one_stage_run_side_by_side_and_a_red_stage_spares_the_ne
     assert "late" not in state.laps[0].verdicts
 
 
-async def test_a_retried_gate_that_turns_green_is_flaky_and_said_so() -> None:
+async def test_a_retried_gate_that_turns_green_is_marked_as_flaky() -> None:
     class Flips:
         calls = 0
 
@@ -498,7 +498,7 @@ async def test_a_strategy_that_raises_ends_the_run_as_crashed_with_its_name() ->
     assert sum(isinstance(event, RunFinished) for event in world.heard) == 1
 
 
-async def test_where_nobody_can_answer_the_default_of_a_stuck_run_happens_and_is_told() -> None:
+async def test_where_nobody_can_answer_the_default_of_a_stuck_run_happens_and_is_reported() -> None:
     world = await World("a=", Fixed(iterations=9), remedies=("ask",)).start()
 
     state = await world.runner().drive()
@@ -550,7 +550,7 @@ async def test_a_missing_agent_halts_the_run_and_leaves_it_open() -> None:
     assert isinstance(world.heard[-1], Halted)
 
 
-async def test_a_rate_limit_pauses_and_the_same_lap_goes_on() -> None:
+async def test_a_rate_limit_pauses_and_the_same_lap_continues() -> None:
     agent = FailsFirst(files := MemoryWorkspace(), "rate_limited", "rate_limited")
     world = await World("a -", agents={"one": agent}, workspace=files).start()
 
@@ -606,7 +606,7 @@ async def test_manual_waits_for_a_person_and_an_unattended_seat_leaves_with_exit
     assert state.outcome == "converged"
 
 
-async def test_a_paused_run_waits_until_it_is_told_to_go_on() -> None:
+async def test_a_paused_run_waits_until_it_is_resumed() -> None:
     agent = Slow(files := MemoryWorkspace())
     world = await World("a -", agents={"one": agent}, workspace=files).start()
     runner = world.runner(seat=TERMINAL)
@@ -629,7 +629,7 @@ async def test_a_paused_run_waits_until_it_is_told_to_go_on() -> None:
     assert state.outcome == "converged"
 
 
-async def test_an_arrival_after_the_end_is_refused_with_a_sentence() -> None:
+async def test_an_arrival_after_the_end_is_refused_with_a_reason() -> None:
     world = await World("a -").start()
     runner = world.runner()
     await runner.drive()
@@ -648,7 +648,7 @@ async def test_the_next_brief_opens_with_a_rejected_claim() -> None:
     assert agent.briefs[1].text.startswith("Your claim was rejected")  # type: ignore[attr-defined] # scripted
 
 
-async def test_a_custom_strategy_gets_the_ladder_for_nothing() -> None:
+async def test_a_custom_strategy_that_never_gives_up_is_stuck_at_a_limit() -> None:
     class Stubborn:
         def decide(self, state: RunState, signals: tuple[Signal, ...]) -> Decision:
             return Continue(reason="never give up")

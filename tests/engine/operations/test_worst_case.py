@@ -25,13 +25,13 @@ def test_few_short_laps_end_before_the_time_limit() -> None:
     assert worst.seconds == 60 + 2 * (600 + 2 * 60)
 
 
-def test_gates_of_one_stage_run_beside_each_other_and_retries_take_their_time() -> None:
+def test_gates_of_one_stage_run_at_the_same_time_and_retries_add_time() -> None:
     gates = (gate("lint", 10), gate("types", 30), gate("tests", 100, stage=2, retries=2))
 
     assert worst_case(plan(*gates)).gates_seconds == 30 + 300
 
 
-def test_what_has_no_limit_has_none_at_worst() -> None:
+def test_what_has_no_limit_has_none_in_the_worst_case() -> None:
     worst = worst_case(plan(gate("tests", None), iterations="unlimited", cost=5, wait="unlimited"))
 
     assert (worst.laps, worst.seconds, worst.gates_seconds, worst.wait_seconds) == (None, None, None, None)

@@ -33,7 +33,7 @@ async def test_other_processes_see_the_last_thing_that_was_shown(record: FolderR
     assert (last.lap, last.activity.text) == (2, "last, with half a character: ?")
 
 
-def test_that_nobody_else_can_be_told_stops_nothing(record: FolderRecord) -> None:
+def test_activity_that_other_processes_can_not_see_is_still_reported(record: FolderRecord) -> None:
     heard: list[Activity] = []
     shutil.rmtree(record.path)
 

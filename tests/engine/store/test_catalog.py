@@ -133,7 +133,7 @@ def test_a_damaged_journal_is_looked_at_every_time(state: Path) -> None:
     assert rows(state)[run.id].status == "converged"
 
 
-def test_a_file_that_is_cut_or_changed_anywhere_is_made_anew(state: Path) -> None:
+def test_a_file_that_is_cut_or_changed_anywhere_is_made_again(state: Path) -> None:
     finished(state)
     finished(state, at=NOW + 1)
     first, path = rows(state), state / catalog.NAME
@@ -187,7 +187,7 @@ def test_where_nothing_can_be_remembered_the_journals_are_read(state: Path) -> N
     assert [found.id for found in Store(state).runs(state.parent / "project")] == [run.id]
 
 
-def test_a_writer_that_was_killed_is_in_nobodys_way_for_long(state: Path) -> None:
+def test_a_killed_writer_does_not_block_others_for_long(state: Path) -> None:
     finished(state)
     draft = state / f".{catalog.NAME}.draft"
     draft.write_bytes(b"half")

@@ -106,7 +106,7 @@ async def test_waiting_for_a_run_to_be_left_ends_when_its_driver_leaves(
         group.cancel_scope.cancel()
 
 
-async def test_a_journal_that_can_not_be_read_is_said_to_those_who_follow(record: FolderRecord) -> None:
+async def test_a_journal_that_can_not_be_read_is_reported_to_its_followers(record: FolderRecord) -> None:
     await write(record, EVENTS[:2])
     record.journal.write_bytes(record.journal.read_bytes().replace(b"seq", b"qes", 1))
 

@@ -145,7 +145,7 @@ def test_what_is_not_a_file_is_set_aside(inbox: Inbox) -> None:
 
 
 @posix
-def test_a_pipe_or_a_link_with_a_command_in_it_is_no_command(inbox: Inbox, tmp_path: Path) -> None:
+def test_a_pipe_or_a_link_with_a_command_in_it_is_not_a_command(inbox: Inbox, tmp_path: Path) -> None:
     """The writer of a pipe could keep the driver waiting; here it closes the pipe after a second."""
     told = msgspec.json.encode(Stop(at=1.0))
     os.mkfifo(inbox.folder / "1.json")
@@ -163,7 +163,7 @@ def test_a_pipe_or_a_link_with_a_command_in_it_is_no_command(inbox: Inbox, tmp_p
     assert unreadable(inbox) == ["1.json.unreadable", "2.json.unreadable"]
 
 
-def test_drafts_and_replies_are_no_commands(inbox: Inbox) -> None:
+def test_drafts_and_replies_are_not_commands(inbox: Inbox) -> None:
     (inbox.folder / ".1.json.abcd").write_text("{")
     (inbox.folder / ".2.json").write_text("{")
     (inbox.folder / "notes.txt").write_text("{")

@@ -239,7 +239,7 @@ def test_a_run_without_a_folder_can_not_be_locked(tmp_path: Path) -> None:
     assert owner(tmp_path / "gone" / "lock") is None
 
 
-def test_a_lock_that_is_no_file_is_said(tmp_path: Path) -> None:
+def test_a_lock_that_is_not_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "lock").mkdir()
     with (
         pytest.raises(JournalError, match=r"lock of run abc, .*lock, can't be opened"),
@@ -266,7 +266,7 @@ async def test_a_run_that_is_removed_while_its_lock_is_waited_for_is_not_driven(
             folder.rename(tmp_path / "gone")
 
 
-def test_who_only_leaves_a_word_is_no_driver_and_is_waited_for(path: Path) -> None:
+def test_a_process_that_holds_the_lock_briefly_is_not_a_driver_and_is_waited_for(path: Path) -> None:
     """Even if the file still names a driver that was killed."""
     path.write_text(json.dumps({"pid": os.getpid(), "host": "here", "since": "long ago"}))
     went = list[str]()

@@ -170,7 +170,7 @@ def test_letters_that_look_like_digits_are_read_as_digits(store: Store, project:
     assert store.find("oOooi" + "L" + run.id[6:], project) == run
 
 
-def test_a_beginning_that_fits_many_names_them(store: Store, project: Path) -> None:
+def test_the_beginning_of_several_ids_is_refused_and_names_them(store: Store, project: Path) -> None:
     first = store.create(NOW, workspace=project, title="mend the login")
     second = store.create(NOW + 0.5, workspace=project, title="add a door")
 
@@ -199,7 +199,7 @@ def test_an_unknown_run_is_answered_with_the_nearest(store: Store, project: Path
 
 
 @pytest.mark.parametrize("typed", ["", " ", "nothing-like-it", "../runs", "/", "."])
-def test_what_is_no_id_is_unknown(store: Store, project: Path, typed: str) -> None:
+def test_text_that_is_not_an_id_is_an_unknown_run(store: Store, project: Path, typed: str) -> None:
     store.create(NOW, workspace=project)
 
     with pytest.raises(UserError, match=r"There is no run .* `untilgreen list --all` shows all runs"):
@@ -266,7 +266,7 @@ def test_a_store_that_nobody_used_has_no_runs(store: Store, project: Path) -> No
         store.find("abc", project)
 
 
-def test_what_is_no_run_is_not_listed(store: Store, project: Path) -> None:
+def test_a_folder_that_is_not_a_run_is_not_listed(store: Store, project: Path) -> None:
     run = store.create(NOW, workspace=project)
     (run.path.parent / "notes").mkdir()
     (run.path.parent / ".hidden").mkdir()
@@ -296,7 +296,9 @@ def test_a_run_without_its_meta_file_is_still_listed(store: Store, project: Path
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage\n", b'{"format":"untilgreen-journal/9"}\nx\n'])
-def test_a_run_that_tells_nothing_belongs_to_nobody(store: Store, project: Path, content: bytes) -> None:
+def test_a_run_that_names_no_workspace_is_listed_only_among_all_runs(
+    store: Store, project: Path, content: bytes
+) -> None:
     run = store.create(NOW, workspace=project)
     (run.path / "meta.json").unlink()
     run.journal.write_bytes(content)
@@ -364,7 +366,7 @@ def test_a_file_that_can_not_be_put_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are synced on POSIX only")
 @pytest.mark.parametrize(("number", "there"), [(1, False), (2, True)], ids=["file", "folder"])
-def test_a_file_that_a_power_cut_may_take_is_not_told_of(
+def test_a_file_that_a_power_cut_may_lose_is_not_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, there: bool
 ) -> None:
     """The disk fails to sync the file, or the folder that lists it."""

@@ -10,7 +10,7 @@ from untilgreen.engine.wiring.clock import SystemClock
 
 
 @pytest.mark.anyio
-async def test_who_waits_for_a_moment_notices_that_the_clock_jumped_over_it(
+async def test_a_wait_for_a_moment_ends_when_the_clock_jumps_over_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Timers stop while a machine is suspended; afterwards only the clock shows how much time passed."""

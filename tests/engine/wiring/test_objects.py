@@ -53,7 +53,7 @@ def test_other_options_make_another_object(base: Path) -> None:
     assert objects.gate(there).object.cwd == "copy"
 
 
-def test_what_is_installed_is_the_same_object_beside_copies(base: Path) -> None:
+def test_a_plugin_that_is_not_copied_stays_the_same_object(base: Path) -> None:
     objects = Objects(base)
     strategy = PartSpec(name="fixed", options={"iterations": 2})
     first = objects.part("strategy", strategy).object

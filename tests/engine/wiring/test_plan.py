@@ -301,7 +301,9 @@ def test_a_run_has_no_more_laps_than_its_strategy_allows(project: Path, strategy
         ("strategy = { use = 'fixed', iterations = 5 }\nlimits = { iterations = 5 }", ""),
     ],
 )
-def test_where_both_were_set_the_smaller_number_of_laps_is_said(project: Path, more: str, said: str) -> None:
+def test_where_both_were_set_the_smaller_number_of_laps_is_reported(
+    project: Path, more: str, said: str
+) -> None:
     spec = loaded(project, f"{more}\n{SMALLEST}")
 
     assert start_notes(spec, objects_for(spec)) == ([said] if said else [])
@@ -347,7 +349,7 @@ def test_an_agent_that_reports_too_few_tokens_is_named_where_tokens_are_limited(
     assert [each.partition(" reports only the tokens")[0] for each in said] == named
 
 
-def test_a_notifier_whose_program_is_not_there_is_said_before_the_run(
+def test_a_notifier_whose_program_is_missing_is_reported_before_the_run(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = loaded(project, f"notify = ['desktop']\n{SMALLEST}")
@@ -394,7 +396,7 @@ def test_the_same_agent_twice_is_made_twice(project: Path) -> None:
         ("gates.a = { run = 'x', report = 'report.txt' }", ConfigError, "'report.txt' has an unknown format"),
     ],
 )
-def test_a_name_or_an_option_that_is_wrong_is_said_before_anything_starts(
+def test_a_wrong_name_or_option_is_reported_before_anything_starts(
     project: Path, text: str, kind: type[UserError], said: str
 ) -> None:
     rest = {"task": "'x'", "agent": "'cmd:x'", "gates.tests.run": "'true'"}
@@ -405,7 +407,7 @@ def test_a_name_or_an_option_that_is_wrong_is_said_before_anything_starts(
     assert said in str(caught.value)
 
 
-def test_without_an_agent_the_way_to_name_one_is_said(project: Path) -> None:
+def test_without_an_agent_the_error_says_how_to_name_one(project: Path) -> None:
     with pytest.raises(ConfigError, match=r"^There is no agent\. Name one with --agent"):
         planned(project, "task = 'x'\ngates.tests.run = 'true'\n")
 
@@ -452,7 +454,7 @@ def test_a_plan_survives_the_journal_with_all_that_is_made_from_it(project: Path
     assert [type(each).__name__ for each in agents_of(again, objects_of(again)).values()] == ["Worker"]
 
 
-def test_a_run_goes_on_with_the_code_it_began_with(project: Path, tmp_path: Path) -> None:
+def test_a_run_continues_with_the_code_it_began_with(project: Path, tmp_path: Path) -> None:
     plan = planned(project, FROM_FILE)
     copy_files(files_to_copy(plan), tmp_path / "code")
     (project / "parts" / "plugins.py").write_text(dedent(PLUGINS).replace("the first", "an impostor"))
@@ -464,7 +466,7 @@ def test_a_run_goes_on_with_the_code_it_began_with(project: Path, tmp_path: Path
     assert present.who == "an impostor"  # type: ignore[attr-defined]
 
 
-def test_a_run_goes_on_when_the_original_is_gone(project: Path, tmp_path: Path) -> None:
+def test_a_run_continues_when_the_original_is_gone(project: Path, tmp_path: Path) -> None:
     plan = planned(project, FROM_FILE)
     copy_files(files_to_copy(plan), tmp_path / "code")
     shutil.rmtree(project / "parts")
@@ -509,7 +511,7 @@ def test_a_judge_gets_its_agent_and_keeps_its_code(project: Path, tmp_path: Path
         ("'nobody-offers-this'", "No agent named 'nobody-offers-this'."),
     ],
 )
-def test_a_judge_without_a_usable_agent_is_said_before_anything_starts(
+def test_a_judge_without_a_usable_agent_is_reported_before_anything_starts(
     project: Path, written: str, said: str
 ) -> None:
     with pytest.raises(UserError) as caught:

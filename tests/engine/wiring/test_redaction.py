@@ -81,7 +81,7 @@ def test_a_variable_of_a_gate_that_names_one_of_ours_is_the_same_secret() -> Non
         Verdict(status="fail", findings=(Finding(id=SECRET, message=TOKEN, file=f"{SECRET}.txt"),)),
     ],
 )
-def test_an_event_has_no_secret_wherever_it_stands(verdict: Verdict) -> None:
+def test_an_event_has_no_secret_wherever_it_was(verdict: Verdict) -> None:
     event = GateChecked(at=1.0, lap=1, gate=f"gate {SECRET}", verdict=verdict)
     clean = without_secrets(event, Secrets(os.environ))
     written = msgspec.json.encode(clean).decode()
@@ -91,21 +91,21 @@ def test_an_event_has_no_secret_wherever_it_stands(verdict: Verdict) -> None:
     assert TOKEN not in written
 
 
-def test_names_of_a_table_are_strained_like_its_values() -> None:
+def test_keys_of_a_table_are_redacted_like_its_values() -> None:
     shown = redacted_value({f"a {SECRET}": [f"b {TOKEN}", {SECRET: 1}]})
 
     assert shown == {"a ${SERVICE_TOKEN}": ["b [token redacted]", {"${SERVICE_TOKEN}": 1}]}
     assert with_secrets({"a": ["${SERVICE_TOKEN}", {"b": "${HOME}"}]}) == {"a": [SECRET, {"b": "${HOME}"}]}
 
 
-def test_a_secret_that_stands_in_the_spec_itself_is_said() -> None:
+def test_a_secret_written_in_the_spec_itself_is_reported() -> None:
     _, said = redacted(Plan(task="do it", gates=(gate(IT_TOKEN="swordfish-swordfish"),)))
 
     assert "IT_TOKEN of gate login is a secret written in the spec itself" in said
     assert redacted(Plan(task="do it", gates=(gate(IT_TOKEN=SECRET),)))[1] == ""
 
 
-def test_a_secret_that_is_not_set_here_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_that_is_not_set_here_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     kept, _ = redacted(PLAN)
     assert missing(kept) == ()
 

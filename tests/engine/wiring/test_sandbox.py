@@ -53,7 +53,7 @@ async def test_the_environment_that_we_run_from_is_not_the_agents_to_change(tmp_
 
 
 @BWRAP
-async def test_who_has_the_network_is_said_for_agents_and_gates_apart(tmp_path: Path) -> None:
+async def test_the_network_is_set_separately_for_agents_and_gates(tmp_path: Path) -> None:
     found = {}
     for network in ("all", "agents", "none"):
         inside = await enclosure(plan(network=network), tmp_path, tmp_path / "state")

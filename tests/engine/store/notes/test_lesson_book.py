@@ -45,7 +45,7 @@ def test_a_finished_run_teaches_its_course_under_its_agent_and_model(tmp_path: P
     assert (taught.course.laps, taught.course.green) == (3, True)
 
 
-def test_a_run_that_goes_on_is_read_once_it_is_over(tmp_path: Path) -> None:
+def test_a_run_under_way_is_read_once_it_is_over(tmp_path: Path) -> None:
     store, book = Store(tmp_path), LessonBook(Store(tmp_path))
     keep(store, played("a", over=False))
     assert book.taught() == {}
