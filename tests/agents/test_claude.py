@@ -142,7 +142,7 @@ async def test_a_wrong_key_is_noticed_at_its_first_retry(claude: Claude, tmp_pat
     ("name", "error"),
     [("claude-429", "rate_limited"), ("claude-500", "network"), ("claude-dropped", "network")],
 )
-async def test_a_failure_of_the_provider_is_no_success_and_no_word_of_the_agent(
+async def test_a_provider_failure_is_neither_a_success_nor_the_agents_own_words(
     claude: Claude, tmp_path: Path, name: str, error: str
 ) -> None:
     played = await play(claude, stream(name), tmp_path, EXIT="1")
@@ -179,7 +179,7 @@ async def test_a_limit_of_the_subscription_names_its_reset(claude: Claude, tmp_p
     assert (played.reply.error, played.reply.retry_at) == ("quota", 1_794_800_000)
 
 
-async def test_a_question_is_an_answer_of_a_kind(claude: Claude, tmp_path: Path) -> None:
+async def test_a_question_ends_the_turn_as_a_question(claude: Claude, tmp_path: Path) -> None:
     asked = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "Which one?"}]}}
     end = line(type="result", subtype="success", is_error=False, result="x", permission_denials=[asked])
 
@@ -188,7 +188,7 @@ async def test_a_question_is_an_answer_of_a_kind(claude: Claude, tmp_path: Path)
     assert (played.reply.error, played.reply.detail, played.reply.denied) == ("question", "Which one?", ())
 
 
-async def test_what_a_helper_of_its_own_says_is_not_its_last_word(claude: Claude, tmp_path: Path) -> None:
+async def test_what_a_subagent_says_is_not_its_last_word(claude: Claude, tmp_path: Path) -> None:
     helper = line(
         type="assistant",
         parent_tool_use_id="toolu_1",
@@ -211,9 +211,7 @@ async def test_unknown_events_are_kept_and_change_nothing(claude: Claude, tmp_pa
     assert played.transcript == mixed
 
 
-async def test_an_end_that_was_never_said_is_a_crash_even_with_exit_code_0(
-    claude: Claude, tmp_path: Path
-) -> None:
+async def test_a_missing_end_is_a_crash_even_with_exit_code_0(claude: Claude, tmp_path: Path) -> None:
     cut = "\n".join(stream("claude-continued").splitlines()[:-1])
 
     played = await play(claude, cut, tmp_path)
@@ -236,7 +234,7 @@ async def test_a_turn_that_somebody_ended_was_interrupted(
     )
 
 
-async def test_one_that_is_not_installed_says_how_to_install_it(tmp_path: Path) -> None:
+async def test_an_agent_that_is_not_installed_is_reported_with_how_to_install_it(tmp_path: Path) -> None:
     with pytest.raises(
         AgentUnavailable, match=r"no program 'no-claude'.*npm install -g @anthropic-ai/claude-code"
     ):

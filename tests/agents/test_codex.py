@@ -46,7 +46,7 @@ async def test_the_usage_of_a_continued_thread_is_what_was_added(codex: Codex, t
     assert played.reply.usage == Usage(input_tokens=51478 - 40924, output_tokens=1)
 
 
-async def test_nothing_depends_on_what_it_tells_of_commands(codex: Codex, tmp_path: Path) -> None:
+async def test_only_denials_depend_on_its_command_events(codex: Codex, tmp_path: Path) -> None:
     lines = stream("codex-done").splitlines(keepends=True)
     quiet = "".join(line for line in lines if "command_execution" not in line)
 
@@ -125,7 +125,7 @@ async def test_a_limit_of_the_plan_waits_until_it_says(codex: Codex, tmp_path: P
     assert played.reply.retry_at is not None
 
 
-async def test_a_retry_that_helped_is_no_failure(codex: Codex, tmp_path: Path) -> None:
+async def test_a_retry_that_helped_is_not_a_failure(codex: Codex, tmp_path: Path) -> None:
     retry = json.dumps({"type": "error", "message": "Reconnecting... 1/5 (stream disconnected)"}) + "\n"
 
     played = await play(codex, retry + stream("codex-done"), tmp_path)

@@ -211,7 +211,7 @@ async def test_a_command_may_say_what_it_used(
         "printf '\\377' >",
     ],
 )
-async def test_a_usage_file_that_makes_no_sense_is_ignored_and_said(write: str, root: Path) -> None:
+async def test_an_invalid_usage_file_is_ignored_and_reported(write: str, root: Path) -> None:
     script(root, f"{write} $UNTILGREEN_USAGE_FILE; echo done")
 
     reply, seen = await work("./fix.sh", root)
@@ -222,7 +222,7 @@ async def test_a_usage_file_that_makes_no_sense_is_ignored_and_said(write: str, 
 
 
 @pytest.mark.parametrize("make", ["mkdir", "mkfifo", "ln -s /dev/zero"])
-async def test_a_usage_file_that_is_no_file_says_nothing(make: str, root: Path) -> None:
+async def test_a_usage_file_that_is_not_a_file_is_silently_ignored(make: str, root: Path) -> None:
     script(root, f"{make} $UNTILGREEN_USAGE_FILE; echo done")
 
     with anyio.fail_after(60):
@@ -280,7 +280,7 @@ async def test_a_server_that_the_command_left_running_is_ended(root: Path) -> No
         r"it\'s",
     ],
 )
-def test_what_is_in_quotes_is_no_shells_business(command: str) -> None:
+def test_quoted_shell_syntax_needs_no_shell(command: str) -> None:
     assert CommandAgent(command).command == command
 
 

@@ -185,7 +185,7 @@ async def test_a_failing_server_is_known_whatever_the_exit_code(
         ),
     ],
 )
-async def test_retries_that_are_told_beside_the_stream_are_ended_after_the_third(
+async def test_retries_reported_outside_the_stream_are_ended_after_the_third(
     name: str, line: str, tmp_path: Path
 ) -> None:
     played = await play(agent(name, tmp_path), "", tmp_path, ERRORS=f"{line}\n" * 9)
@@ -194,7 +194,7 @@ async def test_retries_that_are_told_beside_the_stream_are_ended_after_the_third
     assert [kind for kind, _ in played.shown].count("retry") == 4
 
 
-async def test_a_wrong_key_of_opencode_is_told_in_its_log(tmp_path: Path) -> None:
+async def test_a_wrong_key_of_opencode_is_read_from_its_log(tmp_path: Path) -> None:
     line = 'level=ERROR message="stream error" agent=build error.error="AI_APICallError: invalid x-api-key"\n'
 
     played = await play(agent("opencode", tmp_path), "", tmp_path, ERRORS=line)
@@ -203,7 +203,7 @@ async def test_a_wrong_key_of_opencode_is_told_in_its_log(tmp_path: Path) -> Non
     assert "opencode auth login" in played.reply.detail
 
 
-async def test_why_qwen_waits_is_told_beside_its_stream(tmp_path: Path) -> None:
+async def test_why_qwen_waits_is_read_from_outside_its_stream(tmp_path: Path) -> None:
     begun = stream("qwen-done").splitlines()[0]
     event = '{"type":"system","subtype":"retry","data":{"reason":"retry","attempt":1,"delayMs":60000}}'
     line = "Retrying in 60s (attempt 1/10): [API Error: 429 scripted: rate limit exceeded]\n"
@@ -216,7 +216,7 @@ async def test_why_qwen_waits_is_told_beside_its_stream(tmp_path: Path) -> None:
     assert 50 < played.reply.retry_at - now < 600
 
 
-async def test_qwen_is_left_alone_while_it_waits_for_a_moment_only(tmp_path: Path) -> None:
+async def test_qwen_is_left_alone_if_it_waits_only_briefly(tmp_path: Path) -> None:
     line = "Retrying in 5s (attempt 1/10): [API Error: 429 scripted: rate limit exceeded]\n"
 
     played = await play(agent("qwen", tmp_path), stream("qwen-done"), tmp_path, BRIEF, ERRORS=line)
@@ -225,7 +225,7 @@ async def test_qwen_is_left_alone_while_it_waits_for_a_moment_only(tmp_path: Pat
     assert any(kind == "retry" and "429" in text for kind, text in played.shown)
 
 
-async def test_an_exit_code_of_gemini_is_the_rest_of_a_status(tmp_path: Path) -> None:
+async def test_an_exit_code_of_gemini_is_a_status_modulo_256(tmp_path: Path) -> None:
     cut = stream("gemini-401").splitlines()[0]
 
     played = await play(agent("gemini", tmp_path), cut, tmp_path, EXIT="173")
@@ -311,7 +311,7 @@ async def test_unknown_events_are_kept_and_change_nothing(name: str, tmp_path: P
     assert played.transcript == mixed
 
 
-async def test_an_agent_that_does_not_leave_when_its_turn_is_over_is_helped_out(tmp_path: Path) -> None:
+async def test_an_agent_that_stays_after_its_turn_is_over_is_ended(tmp_path: Path) -> None:
     script = tmp_path / "stays"
     script.write_text(f"#!/bin/sh\ncat {tmp_path}/stream\nexec sleep 600\n")
     script.chmod(0o755)
@@ -322,7 +322,9 @@ async def test_an_agent_that_does_not_leave_when_its_turn_is_over_is_helped_out(
     assert (reply.error, reply.text) == (None, "Done. <promise>DONE</promise>")
 
 
-async def test_an_agent_that_falls_silent_while_it_retries_has_the_cause_of_that(tmp_path: Path) -> None:
+async def test_an_agent_that_falls_silent_while_retrying_fails_with_the_cause_of_the_retry(
+    tmp_path: Path,
+) -> None:
     script = tmp_path / "slow"
     script.write_text("#!/bin/sh\necho 'Attempt 1 failed with status 429. Retrying' >&2\nexec sleep 60\n")
     script.chmod(0o755)

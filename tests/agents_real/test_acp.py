@@ -111,7 +111,7 @@ def test_a_rate_limit_that_names_its_reset_is_a_pause_until_then(spoken: Bench, 
     assert 0.8 * seconds < paused.until - paused.at <= seconds, of(TurnEnded, events)[0].reply.detail
 
 
-def test_a_command_that_is_no_gate_is_denied(spoken: Bench, agent: str) -> None:
+def test_a_command_that_is_not_a_gate_is_denied(spoken: Bench, agent: str) -> None:
     if agent == "codex":
         pytest.skip("codex does not ask over ACP: it relies on its own sandbox")
     runs = {"text": "I try.", "calls": [{"shell": "touch denied.txt"}]}

@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 
-def test_a_loop_that_its_agent_stopped_at_a_cap_goes_on_with_go(
+def test_a_loop_that_its_agent_stopped_at_a_cap_continues_with_go(
     bench: Bench, opened: Callable[[Bench], Terminal]
 ) -> None:
     settings = bench.home / ".claude" / "settings.json"

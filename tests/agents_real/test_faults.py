@@ -45,7 +45,7 @@ def test_a_wrong_key_ends_at_once_with_the_command_that_fixes_it(bench: Bench, a
 
 
 @every
-def test_a_rate_limit_is_a_pause_and_the_same_lap_goes_on(bench: Bench, agent: str) -> None:
+def test_a_rate_limit_is_a_pause_and_the_same_lap_continues(bench: Bench, agent: str) -> None:
     patient = agent in NAMES_NO_TIME
     turned_away = {"error": 429, "retry_after": 1 if patient else 45, "repeat": 4 if patient else 3}
     with bench.model([turned_away, RIGHT, TALKS, TALKS]):
@@ -69,7 +69,7 @@ def test_a_rate_limit_is_a_pause_and_the_same_lap_goes_on(bench: Bench, agent: s
     ],
     ids=["turned away", "dropped"],
 )
-def test_the_same_lap_goes_on_after_a_temporary_failure(
+def test_the_same_lap_continues_after_a_temporary_failure(
     bench: Bench, agent: str, which: int, fault: dict[str, object], cause: str
 ) -> None:
     with bench.model([{**fault, "repeat": TRIES[agent][which]}, RIGHT, TALKS, TALKS]):
@@ -93,7 +93,7 @@ def test_a_server_that_always_fails_meets_the_limit_of_waits(bench: Bench, agent
 
 
 @every
-def test_a_dropped_connection_is_a_pause_and_the_same_lap_goes_on(bench: Bench) -> None:
+def test_a_dropped_connection_is_a_pause_and_the_same_lap_continues(bench: Bench) -> None:
     cut = {"text": "This sentence will never be finished because", "chunk": 8, "drop_after": 3, "repeat": 4}
     with bench.model([cut, RIGHT, TALKS]):
         state, events = bench.run()
@@ -125,7 +125,7 @@ def test_a_lap_that_takes_too_long_is_ended_with_its_session_known(bench: Bench)
 
 
 @every
-def test_an_agent_that_is_ended_from_outside_was_interrupted_and_the_run_goes_on(
+def test_an_agent_that_is_ended_from_outside_was_interrupted_and_the_run_continues(
     bench: Bench, agent: str
 ) -> None:
     with bench.model([WRONG, SLOW, RIGHT, TALKS]) as model:

@@ -48,7 +48,7 @@ class Typing(Terminal):
             self.key("Enter")
 
 
-def test_esc_in_a_lap_and_a_question_of_ones_own_use_no_lap(
+def test_esc_in_a_lap_and_a_question_from_the_user_use_no_lap(
     bench: Bench, opened: Callable[[Bench], Terminal]
 ) -> None:
     (bench.project / "untilgreen.toml").write_text("detectors = []\n")

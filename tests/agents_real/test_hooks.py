@@ -135,7 +135,7 @@ def test_others_skip_hooks_where_doctor_says_so(
 @CLAUDE
 @pytest.mark.parametrize("behind", [False, True], ids=["before ours", "behind ours"])
 @pytest.mark.parametrize("blocks", [False, True], ids=["silent", "blocks once"])
-def test_a_loop_works_beside_somebody_elses_stop_hook(
+def test_a_loop_works_next_to_a_foreign_stop_hook(
     bench: Bench, model: ScriptedModel, *, behind: bool, blocks: bool
 ) -> None:
     mark = bench.home / "blocked"

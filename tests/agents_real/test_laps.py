@@ -78,7 +78,7 @@ def test_doctor_knows_its_version_and_misses_no_flag(bench: Bench, agent: str) -
 
 
 @pytest.mark.parametrize("agent", ["claude"], indirect=True)
-def test_when_one_is_out_of_quota_the_next_goes_on_with_the_same_lap(bench: Bench) -> None:
+def test_when_an_agent_is_out_of_quota_the_next_continues_the_same_lap(bench: Bench) -> None:
     if not installed("codex"):
         pytest.skip("codex is not installed: make test-agents AGENTS=codex")
     bench.second = "codex"

@@ -236,7 +236,7 @@ def test_a_child_of_the_hook_that_keeps_its_output_open_does_not_keep_the_answer
         sleeper.kill()
 
 
-def test_a_hook_past_its_time_limit_is_ended_and_the_session_goes_on(bench: Bench, serve: Serve) -> None:
+def test_a_hook_past_its_time_limit_is_ended_and_the_session_continues(bench: Bench, serve: Serve) -> None:
     hangs = 'test "$2" != idle || exec python3 -c "import time; time.sleep(600)"'
     with bench.model([{"text": "One."}, {"text": "Two."}]):
         server = serve(program=hangs, seconds=20)
@@ -247,7 +247,7 @@ def test_a_hook_past_its_time_limit_is_ended_and_the_session_goes_on(bench: Benc
     assert [event.reason for event in of(Paused, bench.journal())] == ["you took over"]
 
 
-def test_a_plugin_of_the_person_and_of_the_project_give_one_brief(bench: Bench, serve: Serve) -> None:
+def test_a_plugin_of_the_user_and_one_of_the_project_give_one_brief(bench: Bench, serve: Serve) -> None:
     with bench.model([{"text": "One."}, {"text": "Two."}, {"text": f"There.\n\n{DONE}"}]) as model:
         server = serve(twice=True)
         assert "they are registered in" in bench.cli("doctor")[1]

@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 
-def test_toasts_tell_how_the_loop_stands_and_esc_pauses_it(
+def test_toasts_show_the_state_of_the_loop_and_esc_pauses_it(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (bench.project / "untilgreen.toml").write_text("detectors = []\n")

@@ -46,7 +46,7 @@ def heard_in_time(terminal: Terminal) -> bool:
 
 
 @EVERYBODY
-def test_esc_in_a_lap_and_a_question_of_ones_own_use_no_lap(bench: Bench, opened: Opened) -> None:
+def test_esc_in_a_lap_and_a_question_from_the_user_use_no_lap(bench: Bench, opened: Opened) -> None:
     person = PEOPLE[bench.agent]
     (bench.project / "untilgreen.toml").write_text("detectors = []\n")
     turns = [{"text": "One."}, SLOW, {"text": "That is a file."}, {"text": f"There.\n\n{DONE}"}]

@@ -82,7 +82,7 @@ def test_another_strategy_s_decisions_are_found_where_they_differ() -> None:
     assert isinstance(third.decision, Finish)
 
 
-def test_commands_between_a_lap_and_its_decision_are_no_decisions() -> None:
+def test_commands_between_a_lap_and_its_decision_are_not_decisions() -> None:
     events = told("a b -", Fixed(iterations=5))
     place = next(place for place, event in enumerate(events) if isinstance(event, Decided))
     at = events[place].at

@@ -37,7 +37,7 @@ def test_agents_are_learned_about_one_by_one(tmp_path: Path) -> None:
     assert stops(path)[-1] == 7
 
 
-def test_a_run_that_explores_goes_on_as_long_as_hybrid_would(tmp_path: Path) -> None:
+def test_a_run_that_explores_continues_as_long_as_hybrid_would(tmp_path: Path) -> None:
     path = write(tmp_path / "runs.jsonl", *(hopeless(number) for number in range(2 * EVERY)))
 
     assert set(stops(path)[EVERY:]) <= set(range(7))

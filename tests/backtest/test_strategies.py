@@ -150,7 +150,7 @@ def test_without_money_the_saved_part_is_of_the_time_or_of_the_laps() -> None:
     assert replace(timed, seconds=0.0).saved == 0.125
 
 
-def test_a_run_that_is_not_over_or_had_no_lap_is_no_past() -> None:
+def test_a_run_that_is_not_over_or_had_no_lap_is_not_a_past_run() -> None:
     events = [event for _, event in tell("a -", Fixed())]
 
     assert past_run(events[:-1], ()) is None

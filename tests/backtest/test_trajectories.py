@@ -46,7 +46,7 @@ def test_empty_lines_are_passed_over_and_counted(tmp_path: Path) -> None:
         (b'{"source": "\xff", "id": "i", "steps": []}', "line 7: "),
     ],
 )
-def test_a_line_that_is_no_run_is_named_with_its_number(text: bytes, said: str) -> None:
+def test_a_line_that_is_not_a_run_is_named_with_its_number(text: bytes, said: str) -> None:
     with pytest.raises(UserError) as caught:
         parse(text, 7, "runs.jsonl")
 
@@ -57,7 +57,7 @@ def test_a_line_that_is_no_run_is_named_with_its_number(text: bytes, said: str) 
     )
 
 
-def test_a_file_that_is_missing_or_cut_off_is_a_sentence(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_cut_off_is_a_clear_error(tmp_path: Path) -> None:
     packed = tmp_path / "runs.jsonl.gz"
     packed.write_bytes(gzip.compress(json.dumps(record(steps=steps("abc"))).encode())[:-12])
 

@@ -130,7 +130,7 @@ def test_a_question_is_answered_from_the_inbox(visit: Visit, cli: Cli, store: St
     assert page.findings == []
 
 
-def test_a_question_shows_its_gates_and_a_rollback_is_told_its_lap(
+def test_a_question_shows_its_gates_and_a_rollback_asks_for_its_lap(
     visit: Visit, cli: Cli, store: Store
 ) -> None:
     run = kept(store, cli.place, "asking")

@@ -76,7 +76,7 @@ def test_a_plan_as_a_spec_is_the_same_plan(tmp_path: Path, name: str) -> None:
     assert again == plan
 
 
-def test_what_is_wrong_in_a_flag_is_said_as_such_and_what_is_wrong_in_the_run_names_it(
+def test_an_error_in_a_flag_names_the_command_line_and_one_in_the_run_names_the_run(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "untilgreen.toml").write_text(SPECS["smallest"])

@@ -69,7 +69,7 @@ def test_unlimited_laps_lift_the_strategys_own_maximum_unless_that_was_set(
 
 
 @pytest.mark.parametrize("most", ["0", "-1", "many", "2.5", "true", "[]", "inf", ""])
-def test_what_is_no_number_of_laps_is_said_with_the_flag(tmp_path: Path, most: str) -> None:
+def test_an_invalid_number_of_laps_is_reported_with_the_flag(tmp_path: Path, most: str) -> None:
     assert finding(tmp_path, "strategy = 'fixed'\n", max_iterations=most).startswith(
         "--max-iterations: limits.iterations = "
     )
@@ -94,7 +94,7 @@ def test_the_strategy_that_is_bounded_is_the_one_that_holds(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("strategy", ["5", "{ use = 5 }", "{ use = ['fixed'] }"])
-def test_a_strategy_that_makes_no_sense_is_complained_about_as_ever(tmp_path: Path, strategy: str) -> None:
+def test_an_invalid_strategy_is_reported_as_usual(tmp_path: Path, strategy: str) -> None:
     assert finding(tmp_path, f"strategy = {strategy}\n", max_iterations="9").startswith(
         "untilgreen.toml, line 1: strategy"
     )

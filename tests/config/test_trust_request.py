@@ -41,7 +41,7 @@ def digest(place: Path, text: str = SPEC) -> str:
     return wanted.digest
 
 
-def test_everything_that_would_be_run_or_told_is_shown_profiles_included(tmp_path: Path) -> None:
+def test_everything_that_would_be_run_or_sent_is_shown_including_profiles(tmp_path: Path) -> None:
     wanted = request(tmp_path)
 
     assert wanted is not None
@@ -90,7 +90,7 @@ def test_the_template_of_briefs_is_shown_and_its_words_are_content(tmp_path: Pat
     assert digest(tmp_path, spec) != changed
 
 
-def test_of_pyproject_only_the_own_table_counts(tmp_path: Path) -> None:
+def test_only_our_own_table_of_pyproject_counts(tmp_path: Path) -> None:
     path, digests = tmp_path / "pyproject.toml", set()
     for version in ("1", "2"):
         path.write_text(

@@ -57,7 +57,7 @@ def played(tmp_path: Path) -> Played:
     return Played(tmp_path)
 
 
-async def test_the_last_message_is_the_reply_also_where_it_comes_in_pieces(played: Played) -> None:
+async def test_the_last_message_is_the_reply_even_if_it_comes_in_pieces(played: Played) -> None:
     reply = await played.turn(
         [
             {"say": "I will write it.", "message": "m1"},
@@ -180,7 +180,7 @@ async def test_with_all_permissions_everything_may_run(played: Played) -> None:
     assert reply.denied == ()
 
 
-async def test_a_session_goes_on_and_one_that_is_gone_is_begun_again(played: Played) -> None:
+async def test_a_session_continues_and_one_that_is_gone_is_replaced_by_a_new_one(played: Played) -> None:
     first = await played.turn([{"say": "one"}, {"cost": 0.25}], [{"say": "two"}, {"cost": 0.75}])
     assert first.total is not None
     again = Brief(lap=2, text="Go on.", session=first.session, counted=first.total)
@@ -208,19 +208,19 @@ async def test_a_session_goes_on_and_one_that_is_gone_is_begun_again(played: Pla
         ([{"raw": '{"jsonrpc": "2.0", "id"', "newline": False}, {"die": 0}], "crash"),
     ],
 )
-async def test_a_failure_is_a_failure_also_where_the_agent_says_that_its_turn_ended(
+async def test_a_failure_is_a_failure_even_if_the_agent_says_that_its_turn_ended(
     played: Played, acts: list[dict[str, Any]], error: str
 ) -> None:
     assert (await played.turn(acts)).error == error
 
 
-async def test_an_answer_about_an_error_is_no_error(played: Played) -> None:
+async def test_an_answer_about_an_error_is_not_an_error(played: Played) -> None:
     reply = await played.turn([{"say": "I fixed the error: the handler returned 401 unauthorized."}])
 
     assert reply.error is None
 
 
-async def test_garbage_and_answers_to_nothing_do_not_end_a_turn(played: Played) -> None:
+async def test_garbage_and_unexpected_answers_do_not_end_a_turn(played: Played) -> None:
     reply = await played.turn(
         [
             {"raw": "Warning: a banner"},
@@ -246,7 +246,7 @@ async def test_a_line_of_100_mb_is_dropped_without_being_held(played: Played) ->
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000
 
 
-async def test_what_nobody_offered_is_refused_and_the_turn_goes_on(played: Played) -> None:
+async def test_a_method_that_was_not_offered_is_refused_and_the_turn_continues(played: Played) -> None:
     reply = await played.turn([{"call": "fs/write_text_file"}, {"call": "no/such_method"}, {"say": "done"}])
 
     answers = [each["error"]["code"] for each in played.heard() if "error" in each]
@@ -259,7 +259,7 @@ async def test_silence_is_noticed(played: Played) -> None:
     assert reply.error == "stalled"
 
 
-async def test_a_cancelled_turn_is_told_and_leaves_nothing_running(played: Played) -> None:
+async def test_a_cancelled_turn_is_announced_to_the_agent_and_leaves_nothing_running(played: Played) -> None:
     with anyio.move_on_after(2) as scope:
         await played.turn([{"child": "exec sleep 4321"}, {"deaf": True}, {"say": "."}, {"hang": True}])
 

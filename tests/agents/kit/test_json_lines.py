@@ -37,7 +37,7 @@ def test_a_value_of_another_type_is_not_there() -> None:
 @pytest.mark.parametrize(
     "line", ["", "Welcome!", "[1]", "{", '{"a":', '{"a":1} trailing', '"text"', "{\udce9"]
 )
-def test_a_line_that_is_no_object_is_none(line: str) -> None:
+def test_a_line_that_is_not_an_object_gives_nothing(line: str) -> None:
     assert read(line) is None
 
 

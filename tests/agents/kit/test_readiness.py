@@ -82,7 +82,7 @@ async def test_arguments_may_name_another_account_so_nothing_is_asked(tmp_path: 
 
 
 @pytest.mark.parametrize("way", ["key", "provider", "login"])
-async def test_codex_needs_no_login_with_a_key_or_a_provider_of_ones_own(
+async def test_codex_needs_no_login_with_a_key_or_a_custom_provider(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     for name in ("CODEX_API_KEY", "OPENAI_API_KEY"):
@@ -99,7 +99,7 @@ async def test_codex_needs_no_login_with_a_key_or_a_provider_of_ones_own(
 
 
 @ROOT_ONLY
-async def test_root_with_yolo_is_told_of_the_variable_that_permits_it(
+async def test_root_with_yolo_is_shown_the_variable_that_permits_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent = Claude(program=program(tmp_path, "exit 0"))

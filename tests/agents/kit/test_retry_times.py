@@ -76,5 +76,5 @@ def test_without_a_zone_it_is_the_time_here() -> None:
         "used 3 hours of 5",
     ],
 )
-def test_what_is_no_time_is_none(words: str) -> None:
+def test_words_without_a_time_give_none(words: str) -> None:
     assert retry_at(words, NOW) is None

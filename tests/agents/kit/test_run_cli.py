@@ -69,7 +69,7 @@ async def test_an_adapter_may_read_the_lines_itself(tmp_path: Path) -> None:
     assert seen == [Activity(kind="output", text="plain")]
 
 
-async def test_an_adapter_may_end_the_turn_with_an_error_of_its_own(tmp_path: Path) -> None:
+async def test_an_adapter_may_end_the_turn_with_its_own_error(tmp_path: Path) -> None:
     script(tmp_path / "cli", "echo not logged in; sleep 600")
 
     def on_line(line: str) -> None:

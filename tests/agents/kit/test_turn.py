@@ -43,7 +43,7 @@ def test_pieces_are_one_message_up_to_the_next_act() -> None:
     ]
 
 
-def test_denials_without_end_are_told_up_to_a_number() -> None:
+def test_endless_denials_are_kept_up_to_a_limit() -> None:
     turn = Turn(context=TurnContext(root=Path("/nowhere")))
     for number in range(20_000):
         turn.deny(f"command {number}")

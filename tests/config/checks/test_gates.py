@@ -72,7 +72,7 @@ def test_a_command_gate_may_say_all_of_this() -> None:
 
 
 @pytest.mark.parametrize("key", ["use", "kind"])
-def test_another_kind_gets_what_is_no_rule_as_its_options(key: str) -> None:
+def test_another_kind_gets_the_remaining_keys_as_its_options(key: str) -> None:
     gate = made({key: "./checks.py:NoTodos", "word": "TODO", "stage": 2, "timeout": 30})
 
     assert gate == GateSpec(
@@ -127,7 +127,7 @@ def test_a_time_limit_is_read_as_people_write_it(written: float | str, seconds: 
         ({"use": "./c.py:C", "timeout": True}, "gates.tests.timeout = true must be a number or text."),
     ],
 )
-def test_what_makes_no_sense_is_said_with_its_key(table: dict[str, Any], said: str) -> None:
+def test_an_invalid_value_is_reported_with_its_key(table: dict[str, Any], said: str) -> None:
     assert finding(table) == said
 
 
@@ -140,7 +140,7 @@ def test_a_time_limit_that_nobody_can_read_is_answered_with_an_example(timeout: 
 
 
 @pytest.mark.parametrize("timeout", [0, -5, "0s"])
-def test_no_time_at_all_is_answered_with_the_word_for_no_limit(timeout: float | str) -> None:
+def test_a_time_of_zero_or_less_is_answered_with_the_word_for_no_limit(timeout: float | str) -> None:
     assert finding({"run": "x", "timeout": timeout}).endswith(
         "must be above zero. For no limit, write 'unlimited'."
     )
@@ -152,7 +152,7 @@ def test_a_name_is_any_line(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\tb", "a\x1b[31m", "x" * 201])
-def test_what_is_no_line_is_no_name(name: str) -> None:
+def test_text_that_is_not_one_short_line_is_not_a_name(name: str) -> None:
     assert "can't be a gate's name. Use one line of at most 200 characters" in finding({"run": "x"}, name)
 
 

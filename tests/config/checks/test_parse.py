@@ -140,7 +140,7 @@ def test_an_unknown_key_is_an_error_at_every_level(values: dict[str, Any], said:
         ({"gates": {"tests": "pytest"}}, "gates.tests = 'pytest' must be a table."),
     ],
 )
-def test_a_value_of_the_wrong_type_is_said_in_plain_words(values: dict[str, Any], said: str) -> None:
+def test_a_value_of_the_wrong_type_is_described_in_plain_words(values: dict[str, Any], said: str) -> None:
     assert finding(values) == said
 
 
@@ -173,7 +173,7 @@ def test_a_limit_that_limits_nothing_is_refused(limits: dict[str, Any], said: st
     assert finding({"limits": limits}).startswith(said)
 
 
-def test_a_limit_that_cannot_be_read_is_said_with_the_layer_that_has_it() -> None:
+def test_a_limit_that_cannot_be_read_is_reported_with_the_layer_that_has_it() -> None:
     with pytest.raises(ConfigError, match=r"^layer 2: limits\.cost = 'x' is not a valid amount of money"):
         spec_of({"limits": {"time": "1h", "cost": 5}}, {"limits": {"cost": "x"}})
 
@@ -264,7 +264,7 @@ def test_two_ways_to_say_one_thing_at_once_are_an_error(values: dict[str, Any], 
     assert finding(values) == said
 
 
-def test_options_for_one_of_several_agents_are_answered_with_where_to_write_them() -> None:
+def test_options_for_one_of_several_agents_are_refused_with_where_to_write_them() -> None:
     assert finding({"agents": ["claude", "codex"]}, {"agent": {"model": "opus"}}) == (
         "`agent` and `agents` are both set. Move the options into `agents`."
     )
@@ -294,7 +294,7 @@ def test_a_spec_without_a_task_says_how_to_give_one(values: dict[str, Any]) -> N
     assert finding(values, task=None).startswith("There is no task. Give it as an argument, with -f FILE")
 
 
-def test_a_task_that_is_no_text_is_refused() -> None:
+def test_a_task_that_is_not_text_is_refused() -> None:
     assert finding({}, task="caf\udce9") == "task has bytes that are not text. Write it as UTF-8."
 
 
@@ -399,7 +399,7 @@ def test_a_good_spec_over_a_good_spec_is_good_and_survives_the_journal(
 @given(
     GOOD, st.dictionaries(KEYS | st.text(max_size=5), ANYTHING, max_size=3), st.none() | st.text(max_size=5)
 )
-def test_whatever_is_written_ends_in_a_spec_or_in_a_sentence(
+def test_whatever_is_written_gives_a_spec_or_a_clear_error(
     below: dict[str, Any], above: dict[str, Any], task: str | None
 ) -> None:
     said = ""

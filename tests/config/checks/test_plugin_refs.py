@@ -70,7 +70,7 @@ def test_options_alone_are_those_of_the_default() -> None:
 @pytest.mark.parametrize(
     "written", ["", "  ", {}, {"use": ""}, {"use": 5}, {"use": ["claude"]}, {"model": "x"}, 5, None]
 )
-def test_what_names_nothing_is_said_with_its_place(written: Any) -> None:
+def test_an_entry_that_names_nothing_is_reported_with_its_place(written: Any) -> None:
     layers = layers_of({"agents": ["claude", written]})
 
     with pytest.raises(

@@ -24,7 +24,7 @@ def test_a_word_and_a_table_say_the_same() -> None:
     )
 
 
-def test_the_mode_said_once_more_keeps_its_options_and_none_drops_them() -> None:
+def test_repeating_the_mode_keeps_its_options_and_none_drops_them() -> None:
     written = {"mode": "bwrap", "network": "agents", "env": ["NPM_TOKEN"], "read": ["~/.npmrc"]}
 
     again = sandbox_of({"sandbox": written}, {"sandbox": {"mode": "bwrap"}})
@@ -71,7 +71,7 @@ def test_a_plan_becomes_the_same_spec_again() -> None:
         ({"mode": "bwrap", "read": ["~/../other"]}, "sandbox.read can't contain '~/../other'."),
     ],
 )
-def test_what_makes_no_sense_is_named(written: Any, said: str) -> None:
+def test_an_invalid_sandbox_is_refused_with_the_reason(written: Any, said: str) -> None:
     with pytest.raises(ConfigError) as caught:
         sandbox_of({"sandbox": written})
 

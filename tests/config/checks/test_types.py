@@ -62,7 +62,7 @@ def test_what_fits_is_left_alone(value: Any, kind: Any) -> None:
         (["best"], Literal["best", "last"], "key can't be ['best']. Did you mean 'best'?"),
     ],
 )
-def test_what_does_not_fit_is_said_in_plain_words(value: Any, kind: Any, said: str) -> None:
+def test_a_value_that_does_not_fit_is_described_in_plain_words(value: Any, kind: Any, said: str) -> None:
     assert finding(value, kind) == said
 
 
@@ -70,7 +70,7 @@ def test_a_long_value_is_shortened() -> None:
     assert len(finding("x" * 10_000, int)) < 150
 
 
-def test_a_wrong_value_is_said_with_its_source() -> None:
+def test_a_wrong_value_is_reported_with_its_source() -> None:
     layers = layers_of({"labels": {"a": 1}})
 
     with pytest.raises(ConfigError, match=r"^layer 1: labels\.a = 1 must be text\.$"):
@@ -92,7 +92,7 @@ def test_a_wrong_value_is_said_with_its_source() -> None:
         ([1, float("inf")], "labels.a (entry 2) = inf must be a finite number."),
     ],
 )
-def test_what_the_journal_could_not_give_back_is_refused(value: Any, said: str) -> None:
+def test_a_value_that_the_journal_could_not_give_back_is_refused(value: Any, said: str) -> None:
     layers = layers_of({"labels": {"a": value}})
 
     with pytest.raises(ConfigError) as caught:

@@ -139,7 +139,7 @@ def test_a_line_without_end_is_searched_for_targets_in_time(tmp_path: Path, name
 
 @pytest.mark.timeout(30)
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_or_a_very_large_file_says_nothing(tmp_path: Path) -> None:
+def test_a_pipe_or_a_very_large_file_is_read_as_empty(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "package.json")
     with (tmp_path / "Makefile").open("wb") as file:
         file.write(b"test:\n\ttrue\n")

@@ -52,14 +52,14 @@ def test_a_work_tree_whose_git_is_a_file_ends_the_search_too(project: Path) -> N
     assert find(project / "src" / "deep") is None
 
 
-def test_without_a_repository_the_search_goes_on_upwards(tmp_path: Path) -> None:
+def test_without_a_repository_the_search_continues_upwards(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "untilgreen.toml").touch()
 
     assert find(tmp_path / "a" / "b") == tmp_path / "untilgreen.toml"
 
 
-def test_what_strangers_left_in_a_shared_directory_is_not_found(tmp_path: Path) -> None:
+def test_a_spec_further_up_in_a_shared_directory_is_not_found(tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     (shared / "mine").mkdir(parents=True)
     shared.chmod(0o777 | stat.S_ISVTX)
@@ -69,7 +69,7 @@ def test_what_strangers_left_in_a_shared_directory_is_not_found(tmp_path: Path) 
     assert find(shared) == shared / "untilgreen.toml"
 
 
-def test_the_own_file_wins_over_the_table_in_pyproject(project: Path) -> None:
+def test_our_own_file_wins_over_the_table_in_pyproject(project: Path) -> None:
     (project / "untilgreen.toml").touch()
     (project / "pyproject.toml").write_text("[tool.untilgreen]\n")
 
@@ -111,13 +111,13 @@ def test_pyproject_without_our_table_is_none_of_our_business(project: Path, text
     assert find(project) is None
 
 
-def test_a_directory_with_the_name_of_a_spec_is_none(project: Path) -> None:
+def test_a_directory_with_the_name_of_a_spec_is_not_a_spec(project: Path) -> None:
     (project / "untilgreen.toml").mkdir()
 
     assert find(project) is None
 
 
-def test_what_may_not_be_looked_at_is_not_there(project: Path) -> None:
+def test_a_path_that_cannot_be_looked_at_counts_as_missing(project: Path) -> None:
     (project / "untilgreen.toml").touch()
 
     assert find(project / ("too long a name" * 50)) == project / "untilgreen.toml"
@@ -176,14 +176,14 @@ def test_a_byte_order_mark_and_windows_lines_are_read(tmp_path: Path) -> None:
         ("a = " + "[" * 3000 + "]" * 3000, "untilgreen.toml is nested too deeply"),
     ],
 )
-def test_what_is_no_toml_is_said_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_toml_is_reported_with_its_line(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "untilgreen.toml"
     path.write_text(text)
 
     assert finding(path).startswith(said)
 
 
-def test_what_is_no_utf8_is_said_with_its_line(tmp_path: Path) -> None:
+def test_invalid_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "untilgreen.toml"
     path.write_bytes("task = 'x'\nagent = 'caf\u00e9'\n".encode("latin-1"))
 
@@ -191,7 +191,7 @@ def test_what_is_no_utf8_is_said_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not MEMORY.exists(), reason="needs a file that even root can't read, such as Linux has")
-def test_what_cannot_be_read_is_said_with_a_way_out(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported_with_a_way_out(tmp_path: Path) -> None:
     path = tmp_path / "untilgreen.toml"
     path.symlink_to(MEMORY)
 
@@ -205,7 +205,7 @@ def test_a_file_that_is_not_there_is_called_as_it_was_asked_for(tmp_path: Path) 
     assert "Did you mean 'y.toml'?" in finding(tmp_path / "x.toml", "~/x.toml")
 
 
-def test_pyproject_without_our_table_is_said_when_it_was_named(tmp_path: Path) -> None:
+def test_pyproject_without_our_table_is_an_error_when_it_was_named(tmp_path: Path) -> None:
     path = tmp_path / "pyproject.toml"
     path.write_text("tool = 5\n")
 
@@ -240,7 +240,7 @@ def test_a_spec_of_any_size_is_refused_unread(project: Path) -> None:
     assert find(project) is None
 
 
-def test_a_key_of_more_parts_than_anybody_writes_is_said(tmp_path: Path) -> None:
+def test_a_key_of_too_many_parts_is_reported(tmp_path: Path) -> None:
     """The parser's time grows with the square of the number of parts."""
     (tmp_path / "untilgreen.toml").write_text("task = 'x'\n" + "a." * 150 + "b = 1\n")
 

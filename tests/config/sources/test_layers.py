@@ -66,7 +66,7 @@ def test_naming_a_strategy_replaces_it_and_options_alone_are_added(
     assert layers_of({"strategy": below}, {"strategy": above}).values == {"strategy": holds}
 
 
-def test_the_word_keeps_its_source_when_options_are_laid_beside_it() -> None:
+def test_a_name_keeps_its_source_when_options_are_added_to_it() -> None:
     layers = layers_of({"strategy": "fixed"}, {"strategy": {"iterations": 9}})
 
     assert said_by(layers, "strategy", "use") == "layer 1"

@@ -103,7 +103,7 @@ def test_a_key_that_is_not_there_is_looked_for_around_its_place(path: Key, line:
 
 
 @pytest.mark.parametrize("quotes", ['"""', "'''"])
-def test_a_long_text_may_end_in_quotes_of_its_own(quotes: str) -> None:
+def test_a_multiline_text_may_itself_end_in_quotes(quotes: str) -> None:
     text = f"a = {quotes}x{quotes}{quotes[:2]}\nb = 1\n"
 
     assert line_of(text, ("b",)) == 2
