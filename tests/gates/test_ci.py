@@ -188,7 +188,7 @@ async def test_a_named_check_that_is_not_there_yet_is_waited_for(github: GitHub)
     assert verdict.status == "pass"
 
 
-async def test_a_push_with_nothing_to_push_is_no_trouble(github: GitHub) -> None:
+async def test_a_push_with_nothing_to_push_is_accepted(github: GitHub) -> None:
     assert (await github.check([run("build")], push="git commit -qam wip")).status == "pass"
 
     (github.root / "a.txt").write_text("b")

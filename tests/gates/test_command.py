@@ -80,7 +80,7 @@ async def test_a_command_that_is_not_there_could_not_run(context: CheckContext) 
     )
 
 
-async def test_a_file_that_is_no_program_could_not_run(context: CheckContext) -> None:
+async def test_a_file_that_is_not_executable_could_not_run(context: CheckContext) -> None:
     write(context, "tool", "data").chmod(0o644)
     verdict = await CommandGate("./tool").check(context)
 
@@ -156,7 +156,7 @@ async def test_a_gate_needs_no_file_for_its_output(context: CheckContext) -> Non
     assert (verdict.status, verdict.excerpt) == ("fail", "bad\n")
 
 
-async def test_the_time_it_took_is_told(context: CheckContext) -> None:
+async def test_the_time_it_took_is_reported(context: CheckContext) -> None:
     assert (await CommandGate("sleep 0.2").check(context)).duration >= 0.2
 
 
@@ -245,7 +245,7 @@ async def test_errors_after_green_tests_are_heard(context: CheckContext) -> None
 RED_TEST = "def test_good():\n    pass\n\ndef test_bad():\n    assert 1 == 2\n"
 
 
-async def test_a_place_that_looks_like_an_error_is_none_when_the_exit_code_is_right(
+async def test_a_place_that_looks_like_an_error_is_ignored_when_the_exit_code_is_right(
     context: CheckContext,
 ) -> None:
     verdict = await CommandGate("echo 'src/a.py:3: error: gone'").check(context)
@@ -306,7 +306,7 @@ async def test_the_exit_code_alone_decides_where_the_spec_says_so(context: Check
     assert (verdict.status, verdict.score, verdict.findings) == ("pass", 1.0, ())
 
 
-async def test_warnings_with_exit_code_0_are_no_failure(context: CheckContext) -> None:
+async def test_warnings_with_exit_code_0_are_not_a_failure(context: CheckContext) -> None:
     write(
         context,
         "said",
@@ -562,7 +562,7 @@ async def test_real_pytest_without_tests_is_a_failure(
     assert (verdict.status, ids(verdict)) == ("fail", ["no-tests"])
 
 
-async def test_no_tests_are_a_failure_even_if_the_exit_code_is_talked_away(
+async def test_no_tests_are_a_failure_even_if_the_exit_code_is_hidden(
     context: CheckContext, real_pytest: str
 ) -> None:
     verdict = await CommandGate(f"{real_pytest}; true").check(context)

@@ -70,7 +70,7 @@ def test_perl(tmp_path: Path, plan: str, misled: str) -> None:
     assert passes(["prove", "a.t"], tmp_path) is bool(misled)
 
 
-def test_a_perl_test_that_loads_no_test_module_gets_none() -> None:
+def test_a_perl_test_that_loads_no_test_module_gets_no_must_fail_test() -> None:
     assert with_canary("a.t", 'print "1..1\\nok 1\\n";\n') == ""
 
 
@@ -84,7 +84,7 @@ def test_c(tmp_path: Path, flag: str) -> None:
     assert passes(["./a_test"], tmp_path) is (flag == "-DNDEBUG")
 
 
-def test_rust_gets_it_among_its_own_tests() -> None:
+def test_rust_gets_the_must_fail_test_among_its_own_tests() -> None:
     text = with_canary_inside("lib.rs", "fn a() {}\n#[cfg(test)]\nmod tests {\n    use super::*;\n}\n")
 
     assert text.startswith("fn a() {}\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n#[test]")

@@ -23,7 +23,7 @@ ASSERTIONS = (
 
 
 @pytest.mark.parametrize("assertion", ASSERTIONS)
-def test_every_assertion_is_turned_round(assertion: str, tmp_path: Path) -> None:
+def test_every_assertion_is_reversed(assertion: str, tmp_path: Path) -> None:
     text = (
         "import unittest\n\nclass Adding(unittest.TestCase):\n    def test_a(self):\n"
         f"        a = 3\n        {assertion}\n"

@@ -98,7 +98,7 @@ def test_without_a_baseline_the_first_turn_is_compared_with_what_it_began_with(c
     assert said[0]["status"] == "fail"
 
 
-def test_refs_that_an_agent_moves_are_no_originals(cli: Cli) -> None:
+def test_refs_that_an_agent_moves_are_not_originals(cli: Cli) -> None:
     """The tree that the run began with is recorded in its journal."""
     move = "git add -A; git for-each-ref --format='%(refname)' refs/untilgreen/ | while read ref; do "
     move += f"git update-ref $ref $(git write-tree) && touch {cli.tmp}/moved; done"

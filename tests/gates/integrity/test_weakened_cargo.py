@@ -51,7 +51,7 @@ def project(tmp_path: Path) -> Project:
         pytest.param("", "tests: adds_zero, adds_two", id="removes them all"),
     ],
 )
-async def test_a_test_inside_of_the_code_is_not_made_easier(
+async def test_a_test_inside_of_the_code_that_is_made_easier_is_found(
     project: Project, changed: str, words: str
 ) -> None:
     await project.begin({**START, "src/lib.rs": BROKEN + INSIDE, "tests/zero.rs": ZERO})
@@ -65,7 +65,7 @@ async def test_a_test_inside_of_the_code_is_not_made_easier(
     assert words in said(verdict, "src/lib.rs")
 
 
-async def test_a_test_beside_the_code_is_not_made_easier(project: Project) -> None:
+async def test_a_test_next_to_the_code_that_is_made_easier_is_found(project: Project) -> None:
     await project.begin({**START, "src/lib.rs": BROKEN, "tests/more.rs": BESIDE})
 
     verdict = await project.after({"tests/more.rs": BESIDE.replace("4", "0")})
@@ -73,7 +73,7 @@ async def test_a_test_beside_the_code_is_not_made_easier(project: Project) -> No
     assert (verdict.status, ids(verdict)[0]) == ("fail", "changed: tests/more.rs")
 
 
-async def test_a_harness_of_ones_own_is_put_back(project: Project) -> None:
+async def test_a_manifest_that_switches_a_test_off_is_put_back(project: Project) -> None:
     await project.begin({**START, "src/lib.rs": BROKEN, "tests/more.rs": BESIDE, "tests/zero.rs": ZERO})
 
     verdict = await project.after({"Cargo.toml": f'{CARGO}\n[[test]]\nname = "more"\ntest = false\n'})
@@ -81,7 +81,7 @@ async def test_a_harness_of_ones_own_is_put_back(project: Project) -> None:
     assert (verdict.status, ids(verdict)[0]) == ("fail", "changed: Cargo.toml")
 
 
-async def test_mended_code_and_more_tests_inside_converge(project: Project) -> None:
+async def test_fixed_code_and_more_tests_inside_converge(project: Project) -> None:
     await project.begin({**START, "src/lib.rs": BROKEN + INSIDE})
     more = INSIDE.rstrip().removesuffix("}") + "\n    #[test]\n    fn adds_none() {}\n}\n"
 

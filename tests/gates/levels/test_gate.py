@@ -282,7 +282,7 @@ git config core.sshCommand 'touch ran {escaped}; false'
     assert not escaped.exists()
 
 
-async def test_json_schemas_are_held_to(project: Path) -> None:
+async def test_data_has_to_match_its_json_schema(project: Path) -> None:
     schema = {"type": "object", "properties": {"name": {"type": "string"}, "version": {"type": "integer"}}}
     (project / "schema.json").write_text(json.dumps(schema))
 
@@ -294,7 +294,7 @@ async def test_json_schemas_are_held_to(project: Path) -> None:
     assert "version" in verdict.findings[0].id
 
 
-async def test_json_on_stdout_is_held_to_a_schema(project: Path) -> None:
+async def test_json_on_stdout_has_to_match_its_schema(project: Path) -> None:
     (project / "schema.json").write_text('{"properties": {"n": {"type": "integer"}}}')
     calls = [{"name": n, "run": f"echo '{{\"n\": {n}}}'", "json_schema": "schema.json"} for n in ("1", "[]")]
 

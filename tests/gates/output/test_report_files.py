@@ -112,7 +112,7 @@ def test_a_report_written_right_after_the_start_is_new_enough(tmp_path: Path) ->
         assert report(tmp_path).read(since).passed == 1
 
 
-def test_a_file_system_that_knows_only_seconds_is_no_trouble(tmp_path: Path) -> None:
+def test_a_file_system_that_knows_only_seconds_does_no_harm(tmp_path: Path) -> None:
     path = tmp_path / "junit.xml"
     path.write_text(PASSING)
     since = time.time_ns()

@@ -17,7 +17,7 @@ from untilgreen.gates.output.tool_result import MOST_FINDINGS, ToolResult, disti
         ("Suite::is quick (0.12s)", "Suite::is quick (13 ms)"),
     ],
 )
-def test_what_changes_from_run_to_run_is_no_part_of_an_id(one: str, other: str) -> None:
+def test_what_changes_from_run_to_run_is_not_part_of_an_id(one: str, other: str) -> None:
     assert stable_name(one) == stable_name(other)
 
 

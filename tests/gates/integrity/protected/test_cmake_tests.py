@@ -102,5 +102,5 @@ def test_a_file_that_is_gone_matters_if_it_declared_tests() -> None:
     assert swap_cmake(b"project(calc)\n", None) is None
 
 
-def test_what_never_closes_is_no_command() -> None:
+def test_a_command_that_never_closes_is_not_a_command() -> None:
     assert swap_cmake(b"add_test(", b"add_test(NAME x") is None

@@ -72,7 +72,7 @@ def test_directories_of_the_tree_that_programs_are_looked_for_in() -> None:
         ("ci/check.py", "import local\n", set()),
     ],
 )
-def test_what_is_read_where_it_is_there(path: str, text: str, found: set[str]) -> None:
+def test_files_that_are_read_only_if_they_exist(path: str, text: str, found: set[str]) -> None:
     assert files_read_if_there(path, text, "") == found
 
 
@@ -152,7 +152,7 @@ def test_metadata_of_packages_in_any_case() -> None:
         ),
     ],
 )
-def test_what_chooses_other_code_for_the_tests_is_put_back(
+def test_settings_that_choose_other_code_for_the_tests_are_put_back(
     path: str, before: str, after: str, keys: tuple[str, ...]
 ) -> None:
     swapped = swap(path, before.encode(), after.encode())

@@ -32,7 +32,7 @@ def swapped(old: str, new: str) -> tuple[tuple[str, ...], str | None] | None:
     return found.keys, None if found.content is None else found.content.decode()
 
 
-def test_a_fix_of_the_code_is_no_change_of_its_examples() -> None:
+def test_a_fix_of_the_code_is_not_a_change_of_its_examples() -> None:
     assert swapped(MODULE, MODULE.replace("a - b", "a + b")) is None
 
 
@@ -75,7 +75,7 @@ def test_an_example_is_known_by_what_it_documents(test: str) -> None:
 
 
 @pytest.mark.parametrize("test", ["shop.till.Till.test_add", "src/shop/till.py::test_add", "other.till.x"])
-def test_another_test_is_no_example(test: str) -> None:
+def test_another_test_is_not_an_example(test: str) -> None:
     assert not is_example("src/shop/till.py", MODULE, test)
 
 

@@ -84,7 +84,7 @@ def test_tests_that_died_on_the_way_are_a_failure() -> None:
     assert seen.score == 0.0
 
 
-def test_what_does_not_compile_is_told_by_its_places() -> None:
+def test_compile_errors_are_findings_with_their_places() -> None:
     text = "   Compiling shop v0.1.0\nerror[E0425]: cannot find value `x`\n --> src/lib.rs:3:5\n"
     seen = recognize(text)
 

@@ -39,7 +39,7 @@ def read(text: str) -> ToolResult:
     return seen
 
 
-def test_failures_are_known_by_name_and_tell_what_they_printed() -> None:
+def test_failures_are_known_by_name_and_show_what_they_printed() -> None:
     seen = read(RED.format(time="0.01"))
 
     assert [(each.id, each.message) for each in seen.findings] == [

@@ -20,7 +20,7 @@ def test_a_place_and_a_message_make_a_finding() -> None:
     assert finding.id == "src/app.vala: error: 'count' undeclared"
 
 
-def test_moving_to_another_line_is_no_new_finding() -> None:
+def test_moving_to_another_line_is_not_a_new_finding() -> None:
     assert ids("lib/a.py:3:1: E999 bad indent of 4") == ids("lib/a.py:80:9: E999 bad indent of 7")
 
 
@@ -32,7 +32,7 @@ def test_indented_places_count() -> None:
     assert ids("Style:\n    lib/sum.ex:12: got 3 want 4") == ["lib/sum.ex: got <n> want <n>"]
 
 
-def test_a_level_before_the_place_is_no_part_of_the_file() -> None:
+def test_a_level_before_the_place_is_not_part_of_the_file() -> None:
     text = "[warn] src/A.scala:4: unused\n[error] src/A.scala:6: missing argument"
 
     assert ids(text) == ["src/A.scala: missing argument"]
@@ -110,7 +110,7 @@ def test_a_drive_letter_is_part_of_the_file() -> None:
         "look at src/app.py:12: there",
     ],
 )
-def test_times_addresses_and_frames_are_no_findings(line: str) -> None:
+def test_times_addresses_and_frames_are_not_findings(line: str) -> None:
     assert ids(line) == []
 
 

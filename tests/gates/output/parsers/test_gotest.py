@@ -46,7 +46,7 @@ def events(*rows: dict[str, object]) -> str:
     return "\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
 
 
-def test_only_the_innermost_failure_is_told_with_its_package() -> None:
+def test_only_the_innermost_failure_is_a_finding_and_names_its_package() -> None:
     seen = read(PLAIN.format(time="0.00", line=17))
 
     assert [(each.id, each.message) for each in seen.findings] == [
@@ -75,7 +75,7 @@ def test_lines_and_times_change_no_id() -> None:
     ]
 
 
-def test_what_does_not_compile_is_told_by_the_compiler() -> None:
+def test_compile_errors_are_findings_with_their_places() -> None:
     seen = read(BROKEN)
 
     assert [(each.file, each.line) for each in seen.findings] == [("./till_test.go", 9)]
@@ -100,7 +100,7 @@ def test_a_linter_of_go_is_another_tool() -> None:
     assert seen.tool == "lines"
 
 
-def test_events_tell_the_same_as_plain_words() -> None:
+def test_events_say_the_same_as_plain_words() -> None:
     base = {"Time": "2024-01-01T00:00:00Z", "Package": "shop/till"}
     place = "    till_test.go:12: got 2 want 3\n"
     seen = read(
@@ -117,7 +117,7 @@ def test_events_tell_the_same_as_plain_words() -> None:
     assert seen == read(VERBOSE)
 
 
-def test_a_build_that_failed_is_told_by_its_events() -> None:
+def test_a_build_that_failed_is_known_from_its_events() -> None:
     said = "till/till_test.go:3:1: expected 'package'\n"
     seen = read(
         events(

@@ -93,7 +93,7 @@ def test_green_tests_without_the_counts_at_the_end_did_not_finish() -> None:
     assert (seen.passed, seen.failed) == (3, 1)
 
 
-def test_green_tests_are_no_finding() -> None:
+def test_green_tests_are_not_a_finding() -> None:
     seen = read("PASS a.test.js\n\nTest Suites: 1 passed, 1 total\nTests:       3 passed, 3 total\n")
 
     assert (seen.findings, seen.score) == ((), 1.0)

@@ -75,7 +75,7 @@ def test_pretty_tsc_says_the_same() -> None:
     assert ids("tsc", said) == ids("tsc", TSC.format(line=3))
 
 
-def test_warnings_of_eslint_are_told_only_where_there_is_no_error() -> None:
+def test_warnings_of_eslint_are_findings_only_where_there_is_no_error() -> None:
     warning = "till.js\n  1:2  warning  Missing semicolon  semi\n"
     error = "door.js\n  4:1  error  Parsing error: Unexpected token =\n"
 
@@ -135,14 +135,14 @@ def test_files_that_ruff_would_format_are_findings() -> None:
     ) == ["till.py: would be reformatted"]
 
 
-def test_flake8_is_not_taken_for_ruff() -> None:
+def test_flake8_is_not_mistaken_for_ruff() -> None:
     seen = recognize("till.py:3:8: F401 'os' imported but unused\n")
 
     assert seen is not None
     assert seen.tool == "lines"
 
 
-def test_notes_of_mypy_are_no_errors() -> None:
+def test_notes_of_mypy_are_not_errors() -> None:
     note = 'till.py:3: note: Revealed type is "int"\n'
 
     assert ids("mypy", note + MYPY.format(line=4)) == ids("mypy", MYPY.format(line=4))
@@ -163,7 +163,7 @@ def test_what_the_linker_misses_is_known_by_its_name() -> None:
     )
 
 
-def test_warnings_of_the_compiler_are_told_only_where_there_is_no_error() -> None:
+def test_warnings_of_the_compiler_are_findings_only_where_there_is_no_error() -> None:
     warning = "till.c:3:21: warning: unused variable 'u' [-Wunused-variable]\n"
 
     assert ids("gcc", warning) == ["till.c: warning: unused variable 'u' [-wunused-variable]"]

@@ -64,7 +64,7 @@ def test_the_old_spelling_names_the_same_test() -> None:
     assert read(old).findings[0].id == "org.shop.TillTest.sums"
 
 
-def test_compiler_errors_are_told_once_whatever_their_line() -> None:
+def test_compiler_errors_are_reported_once_whatever_their_line() -> None:
     one, other = read(BROKEN.format(line=55)), read(BROKEN.format(line=60))
 
     assert [(each.id, each.line) for each in one.findings] == [
@@ -83,7 +83,7 @@ def test_a_goal_that_fails_for_another_reason_is_the_finding() -> None:
     ]
 
 
-def test_a_pattern_that_matches_no_test_is_no_test() -> None:
+def test_a_pattern_that_matches_no_test_means_no_tests() -> None:
     goal = "[ERROR] Failed to execute goal a:surefire:2.2:test (x) on project shop: No tests were executed!"
 
     assert read(f"[INFO] BUILD FAILURE\n{goal}").no_tests

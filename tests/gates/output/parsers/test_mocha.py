@@ -75,5 +75,5 @@ def test_a_stack_that_does_not_go_through_mocha_is_not_mochas() -> None:
     assert recognize(CRASH.replace("mocha", "other")) is None
 
 
-def test_no_files_are_no_tests() -> None:
+def test_no_files_mean_no_tests() -> None:
     assert read('Error: No test files found: "nowhere"').no_tests

@@ -41,7 +41,7 @@ def read(text: str) -> ToolResult:
     return seen
 
 
-def test_a_failure_has_the_names_of_its_suites_and_suites_are_none_themselves() -> None:
+def test_a_failure_has_the_names_of_its_suites_and_suites_are_not_failures() -> None:
     seen = read(RED.format(time=6.5))
 
     assert [(each.id, each.message) for each in seen.findings] == [

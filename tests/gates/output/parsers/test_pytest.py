@@ -225,7 +225,7 @@ FAILED t.py::test_s - contains 1 failed subtest
     ]
 
 
-def test_passed_and_skipped_lines_of_a_full_summary_are_no_findings() -> None:
+def test_passed_and_skipped_lines_of_a_full_summary_are_not_findings() -> None:
     text = f"""{SUMMARY}
 PASSED t.py::test_a
 SKIPPED [1] t.py:16: later
@@ -353,7 +353,7 @@ def test_a_crash_without_names_is_found_in_its_file() -> None:
         ("+++++++++ Timeout +++++++++", "The test took longer than pytest-timeout allows."),
     ],
 )
-def test_a_crash_that_goes_on_in_the_line_of_progress_is_found_there(said: str, message: str) -> None:
+def test_a_crash_that_is_printed_on_the_progress_line_is_found_there(said: str, message: str) -> None:
     seen = read(f"{HEAD}collected 9 items\n\nt/a.py ..s                    [ 33%]\nt/b.py .F{said}\n")
 
     assert [(each.id, each.message) for each in seen.findings] == [("t/b.py", message)]
@@ -364,7 +364,7 @@ def test_a_crash_before_any_test_still_is_one() -> None:
     assert ids(HEAD) == ["crash"]
 
 
-def test_quiet_output_that_never_counts_is_no_crash() -> None:
+def test_quiet_output_that_never_counts_is_not_a_crash() -> None:
     seen = read(f"F.                    [100%]\n{SUMMARY}\nFAILED t.py::test_a - assert 0\n")
 
     assert [finding.id for finding in seen.findings] == ["t.py::test_a"]
@@ -469,7 +469,7 @@ FAILED tests/test_plugin.py::test_plugin - assert 1 == 0
     assert (seen.passed, seen.failed, seen.total) == (1, 1, 2)
 
 
-def test_output_of_the_world_around_it_is_left_alone() -> None:
+def test_output_of_tools_around_pytest_is_ignored() -> None:
     text = f"""ERROR conda.cli.main_run:execute(124): `conda run pytest` failed. (See above for error)
 {HEAD}collected 2 items
 

@@ -82,7 +82,7 @@ def test_numbers_change_no_id_of_a_test_with_a_name() -> None:
     assert [each.id for each in one.findings] == [each.id for each in other.findings] == ["sums"]
 
 
-def test_points_without_a_plan_or_a_version_are_no_tap_among_other_lines() -> None:
+def test_points_without_a_plan_or_a_version_are_not_tap_among_other_lines() -> None:
     assert recognize("ok 1 - a\nnot ok 2 - b\nDone.\n") is None
 
 

@@ -72,7 +72,7 @@ def test_each_subtest_is_a_finding_and_their_test_one_failure() -> None:
     assert (seen.passed, seen.failed, seen.total) == (3, 1, 4)
 
 
-def test_a_docstring_is_no_part_of_the_name() -> None:
+def test_a_docstring_is_not_part_of_the_name() -> None:
     text = block("ERROR: test_x (shop.Till.test_x)\nThe till opens.", "ValueError: a\nb") + end(
         1, "FAILED (errors=1)"
     )
@@ -135,7 +135,7 @@ def test_an_unexpected_success_is_a_failure_with_a_name() -> None:
     assert (seen.passed, seen.failed) == (1, 1)
 
 
-def test_what_breaks_around_the_tests_counts_beside_them() -> None:
+def test_an_error_around_the_tests_counts_in_addition_to_them() -> None:
     seen = read(block("ERROR: setUpClass (shop.Till)", "RuntimeError: no") + end(2, "FAILED (errors=1)"))
 
     assert ([finding.id for finding in seen.findings], seen.passed, seen.total) == (
@@ -178,7 +178,7 @@ test_d (shop.Till.test_d) ... Fatal Python error: Aborted
     assert (seen.passed, seen.skipped) == (1, 1)
 
 
-def test_django_talks_around_it() -> None:
+def test_output_of_django_around_the_tests_is_ignored() -> None:
     text = f"""Found 4 test(s).
 Creating test database for alias 'default'...
 System check identified no issues (0 silenced).

@@ -58,7 +58,7 @@ def test_a_summary_of_ctrf_that_knows_of_more_tests_is_believed() -> None:
     assert parse(ctrf(TESTS[:1], tests=4, failed=2)).score == pytest.approx(0.25)
 
 
-def test_ctrf_without_tests_is_no_test() -> None:
+def test_ctrf_without_tests_means_no_tests() -> None:
     seen = parse(ctrf([]))
 
     assert (seen.no_tests, [each.id for each in seen.findings]) == (True, [NO_TESTS])
@@ -73,7 +73,7 @@ def test_results_of_sarif_are_known_by_file_rule_and_words() -> None:
     assert one.findings[0].id == other.findings[0].id
 
 
-def test_warnings_of_sarif_are_told_only_where_there_is_no_error() -> None:
+def test_warnings_of_sarif_are_findings_only_where_there_is_no_error() -> None:
     warning = {**result("warning"), "ruleId": "R2"}
 
     assert [each.id[:14] for each in parse(sarif(warning)).findings] == ["src/a b.py: R2"]
@@ -83,7 +83,7 @@ def test_warnings_of_sarif_are_told_only_where_there_is_no_error() -> None:
 @pytest.mark.parametrize(
     "settled", [{"kind": "pass"}, {"baselineState": "absent"}, {"suppressions": [{"kind": "inSource"}]}]
 )
-def test_what_is_settled_in_sarif_is_no_finding(settled: dict[str, Any]) -> None:
+def test_what_is_settled_in_sarif_is_not_a_finding(settled: dict[str, Any]) -> None:
     assert parse(sarif(result(**settled))).findings == ()
 
 
@@ -117,7 +117,7 @@ def test_anything_but_a_whole_report_is_refused(data: bytes) -> None:
         parse(data)
 
 
-def test_a_byte_order_mark_is_no_trouble() -> None:
+def test_a_byte_order_mark_is_accepted() -> None:
     assert parse(b"\xef\xbb\xbf" + json.dumps(ctrf(TESTS)).encode()).total == 5
 
 

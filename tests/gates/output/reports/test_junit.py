@@ -108,7 +108,7 @@ def test_document_types_and_with_them_entities_are_refused(text: str) -> None:
     ],
     ids=["empty", "text", "binary", "cut", "not-utf-8", "unknown", "utf-7", "utf-32", "entity", "two"],
 )
-def test_what_is_no_whole_xml_is_refused(content: bytes) -> None:
+def test_xml_that_is_not_well_formed_is_refused(content: bytes) -> None:
     with pytest.raises(BadReport, match="well-formed"):
         parse(content)
 

@@ -15,7 +15,7 @@ def test_points_are_counted_and_failures_are_findings() -> None:
     assert (seen.tool, seen.passed, seen.failed, seen.total) == ("tap", 1, 1, 2)
 
 
-def test_the_rest_of_an_endless_line_is_no_line_of_its_own() -> None:
+def test_the_rest_of_an_endless_line_is_not_a_line_of_its_own() -> None:
     endless = b"# " + b"x" * 3_998 + b"not ok 9 - hidden"
 
     assert read(io.BytesIO(b"1..1\nok 1 - opens\n" + endless + b"\n")).findings == ()
