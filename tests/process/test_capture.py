@@ -53,7 +53,7 @@ def test_an_output_that_says_nothing_has_no_file_and_leaves_none_of_an_earlier_o
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_is_private_and_starts_anew(tmp_path: Path) -> None:
+def test_a_file_is_private_and_starts_empty(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "kept"
 
     keep(path, [b"first"], 100)

@@ -20,7 +20,7 @@ def made() -> Iterator[Path]:
     cgroup.remove(path)
 
 
-def test_what_joined_it_and_what_that_started_is_held_and_killed(made: Path) -> None:
+def test_processes_that_joined_it_and_their_children_are_held_and_killed(made: Path) -> None:
     with subprocess.Popen(
         ["/bin/sh", "-c", "read -r go; setsid sleep 600 & sleep 600"], stdin=subprocess.PIPE
     ) as process:

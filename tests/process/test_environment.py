@@ -23,7 +23,7 @@ def test_variables_that_have_not_changed_are_not_read_again() -> None:
     assert own_variables() is own_variables()
 
 
-def test_a_secret_that_changed_is_cut_out_and_the_one_before_is_none_any_more() -> None:
+def test_a_secret_that_changed_is_cut_out_and_the_one_before_no_longer_is() -> None:
     variables = {"API_TOKEN": "hunter2-hunter2"}
     assert secrets_in(variables).redact("hunter2-hunter2") == "[API_TOKEN redacted]"
 

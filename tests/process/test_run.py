@@ -106,7 +106,7 @@ async def test_a_command_need_not_read_its_input(tmp_path: Path) -> None:
     assert (ran.status, ran.stdout) == (0, "done\n")
 
 
-async def test_empty_input_is_a_pipe_that_ends_and_no_input_is_none(tmp_path: Path) -> None:
+async def test_empty_input_is_a_pipe_that_ends_and_no_input_is_not_a_pipe(tmp_path: Path) -> None:
     """Tools that search a piped input if there is one would otherwise search an empty one."""
     empty = await run(shell("test -p /dev/stdin && wc -c"), cwd=tmp_path, stdin=b"")
     none = await run(shell("test -c /dev/stdin && wc -c"), cwd=tmp_path)
@@ -130,7 +130,7 @@ async def test_variables_come_on_top_of_ours_and_the_child_knows_where_it_runs(
     assert named.stdout.splitlines()[2] == "abc"
 
 
-async def test_neither_stream_tells_a_secret_of_ours_or_one_that_the_command_was_given(
+async def test_neither_stream_shows_a_secret_of_ours_or_one_that_the_command_was_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OUR_TOKEN", "hunter2-hunter2")
@@ -283,7 +283,7 @@ async def test_nothing_outlives_a_stalled_command(
     assert living() == []
 
 
-async def test_a_command_that_speaks_now_and_then_has_not_stalled(tmp_path: Path) -> None:
+async def test_a_command_that_prints_something_sometimes_has_not_stalled(tmp_path: Path) -> None:
     ran = await run(shell("for i in 1 2 3 4 5 6 7; do sleep 0.5; echo $i >&2; done"), cwd=tmp_path, silence=3)
 
     assert (ran.stalled, ran.status, ran.stderr) == (False, 0, "1\n2\n3\n4\n5\n6\n7\n")
@@ -344,7 +344,7 @@ async def test_the_end_is_asked_for_before_it_is_forced_and_the_last_words_are_k
     assert (tmp_path / "kept").read_text() == "ready\nasked\ntold\n"
 
 
-async def test_a_command_that_is_stopped_hears_that_it_is_to_end(tmp_path: Path) -> None:
+async def test_a_command_that_is_stopped_hears_the_request_to_end(tmp_path: Path) -> None:
     command = shell("trap 'echo heard; exit 0' INT; kill -STOP $$; sleep 600")
 
     ran = await run(command, cwd=tmp_path, silence=2.0, grace=10.0)
@@ -445,7 +445,7 @@ async def test_processes_that_are_not_ours_are_left_alone(
     assert psutil.Process(stranger.pid).status() != psutil.STATUS_ZOMBIE
 
 
-async def test_a_process_without_variables_is_not_taken_from_the_tree_beside(tmp_path: Path) -> None:
+async def test_a_process_without_variables_is_not_taken_from_a_tree_at_the_same_time(tmp_path: Path) -> None:
     """While two trees run, adoption can't show which of them a process belongs to."""
     heard: list[str] = []
 
@@ -478,7 +478,7 @@ def ended() -> Iterator[subprocess.Popen[bytes]]:
         yield process
 
 
-async def test_how_a_child_of_somebody_else_ended_is_not_taken_from_him(
+async def test_the_exit_code_of_another_child_is_left_to_its_owner(
     tmp_path: Path, ended: subprocess.Popen[bytes]
 ) -> None:
     await run(shell("true"), cwd=tmp_path)

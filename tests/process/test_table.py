@@ -132,7 +132,7 @@ def test_a_signal_does_not_reach_another_process_with_the_same_number(
     assert sleeper.wait(60) == -signal.SIGTERM
 
 
-def test_a_signal_to_a_process_that_is_gone_is_nothing(sleeper: subprocess.Popen[bytes]) -> None:
+def test_a_signal_to_a_process_that_is_gone_does_nothing(sleeper: subprocess.Popen[bytes]) -> None:
     now = seen(sleeper.pid)
     sleeper.kill()
     sleeper.wait()

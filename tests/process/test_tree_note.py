@@ -215,7 +215,7 @@ async def test_a_damaged_note_ends_nothing(content: bytes, tmp_path: Path) -> No
     assert await end_left_behind(tmp_path / "note") == ()
 
 
-async def test_nobody_ends_the_tree_that_he_is_part_of(fence: bool, tmp_path: Path) -> None:
+async def test_a_process_does_not_end_the_tree_that_it_is_part_of(fence: bool, tmp_path: Path) -> None:
     script = """
 import anyio
 from pathlib import Path

@@ -105,7 +105,7 @@ async def test_a_driver_killed_at_any_moment_leaves_everything_usable(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-async def test_a_killed_restore_is_not_taken_for_work_of_somebody_else(
+async def test_a_killed_restore_is_not_mistaken_for_the_work_of_a_person(
     repository: Path, private: Path, tmp_path: Path
 ) -> None:
     """The same restore again, with the same `known`, skips no file."""
@@ -166,7 +166,7 @@ def outliving(descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(["sleep", "600"], pass_fds=descriptors)
 
 
-async def test_who_comes_later_waits_for_a_git_that_outlived_its_driver(tmp_path: Path) -> None:
+async def test_a_later_driver_waits_for_a_git_that_outlived_its_driver(tmp_path: Path) -> None:
     came: list[str] = []
 
     async def later() -> None:

@@ -74,7 +74,7 @@ async def test_ignore_rules_are_asked_about_the_path_itself(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't allow arbitrary bytes in file names")
-async def test_names_that_are_no_text_are_kept_and_can_be_told(
+async def test_names_that_are_not_text_are_kept_and_can_be_reported(
     repository: Path, workspace: GitWorkspace
 ) -> None:
     name = repository / os.fsdecode(b"latin-\xe9.txt")

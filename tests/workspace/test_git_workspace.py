@@ -594,7 +594,7 @@ async def test_a_repository_inside_the_repository_is_left_alone_and_named(
     assert [warning for warning in workspace.warnings() if "clones/inner" in warning]
 
 
-async def test_what_was_a_repository_inside_is_seen_when_it_no_longer_is(
+async def test_a_directory_that_is_no_longer_a_repository_is_seen(
     repository: Path, workspace: GitWorkspace
 ) -> None:
     write(repository, {"inner/own.txt": "1\n"})
@@ -669,7 +669,7 @@ async def test_the_git_directory_may_hold_the_state(repository: Path) -> None:
 
 
 @pytest.mark.parametrize("stranger", ["", "HEAD", "-h", "0" * 39, "g" * 40])
-async def test_what_is_no_snapshot_is_refused_before_git_sees_it(
+async def test_text_that_is_not_a_snapshot_is_refused_before_git_sees_it(
     stranger: str, workspace: GitWorkspace
 ) -> None:
     with pytest.raises(UserError, match="untilgreen show"):

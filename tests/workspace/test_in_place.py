@@ -120,7 +120,7 @@ async def test_after_a_kill_everything_returns_before_the_files_are_looked_at(
 
 
 @pytest.mark.parametrize("restored", [True, False], ids=["restored", "stopped"])
-async def test_after_a_kill_everything_returns_where_the_run_does_not_go_on(
+async def test_after_a_kill_everything_returns_where_the_run_does_not_continue(
     root: Path, tmp_path: Path, restored: bool
 ) -> None:
     base, now = await two_trees(root, GitWorkspace(root, "run", tmp_path / "private"))

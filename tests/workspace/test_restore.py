@@ -103,7 +103,7 @@ async def test_a_repository_in_the_way_of_a_file_stays_and_is_named(
     assert (repository / "place/inner/.git/HEAD").exists()
 
 
-async def test_somebodys_file_is_not_replaced_by_a_directory(
+async def test_a_persons_file_is_not_replaced_by_a_directory(
     repository: Path, workspace: GitWorkspace
 ) -> None:
     write(repository, {"place/a.txt": "1\n", "place/b.txt": "1\n"})
@@ -306,7 +306,7 @@ async def test_files_that_keep_changing_are_reported_to_the_user(
         await workspace.restore(first, None)
 
 
-async def test_a_restore_that_gave_up_does_not_take_later_for_its_own_what_somebody_wrote(
+async def test_a_restore_that_gave_up_does_not_later_mistake_a_persons_files_for_its_own(
     repository: Path, workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody writes one file after another, each just as files are about to change."""
@@ -385,7 +385,7 @@ async def test_committing_and_switching_branches_meanwhile_does_no_harm(
     assert git(repository, "status", "--porcelain") == " M a.txt\n D b.txt\n"
 
 
-async def test_a_file_that_was_written_again_with_the_same_bytes_is_in_no_ones_way(
+async def test_a_file_that_was_written_again_with_the_same_bytes_does_not_block_a_restore(
     repository: Path, workspace: GitWorkspace
 ) -> None:
     write(repository, {"a.txt": "1\n", "b.txt": "1\n"})

@@ -23,7 +23,7 @@ async def test_a_look_leaves_the_index_of_the_user_as_it_is(repository: Path) ->
     assert (repository / ".git" / "index").read_bytes() == before
 
 
-async def test_before_the_first_commit_there_is_none(repository: Path) -> None:
+async def test_before_the_first_commit_the_starting_point_has_no_commit(repository: Path) -> None:
     write(repository, {"a.txt": "1\n"})
 
     found = await starting_point(repository, Repositories())

@@ -63,7 +63,9 @@ async def test_changes_of_both_sides_come_together_also_in_one_file(sides: Sides
     assert sides.content(merged.tree, "a.txt") == both
 
 
-async def test_what_both_did_alike_is_no_conflict_and_merging_again_changes_nothing(sides: Sides) -> None:
+async def test_the_same_change_on_both_sides_is_not_a_conflict_and_merging_again_changes_nothing(
+    sides: Sides,
+) -> None:
     base = await sides.tree({"a.txt": LINES, "gone.txt": "x\n"})
     theirs = await sides.tree({"a.txt": LINES + "end\n", "new.txt": "n\n"})
 
@@ -131,7 +133,7 @@ async def test_a_file_becomes_a_directory_where_only_the_run_touched_it(sides: S
     assert sides.names(merged.tree) == ["a/b", "b"]
 
 
-async def test_names_that_are_no_text_and_modes_are_merged_as_they_are(sides: Sides) -> None:
+async def test_names_that_are_not_text_and_modes_are_merged_as_they_are(sides: Sides) -> None:
     odd = os.fsdecode(b"caf\xe9 \n.txt")
     base = await sides.tree({odd: LINES})
     ours = await sides.tree({odd: LINES + "mine\n"})

@@ -105,7 +105,7 @@ async def test_the_home_directory_is_empty_and_what_is_written_there_is_forgotte
     assert not (home / "planted").exists()
 
 
-async def test_the_home_directory_is_empty_wherever_it_lies(
+async def test_the_home_directory_is_empty_wherever_it_is(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even if it is neither a temporary directory nor private to its user."""
@@ -117,7 +117,7 @@ async def test_the_home_directory_is_empty_wherever_it_lies(
     assert "doc" not in ran.stdout.split()
 
 
-def test_the_home_in_the_user_database_is_one_whatever_HOME_says(home: Path) -> None:
+def test_the_home_in_the_user_database_is_a_home_whatever_HOME_says(home: Path) -> None:
     import pwd
 
     assert homes() == [home.resolve(), Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()]
@@ -253,9 +253,7 @@ async def test_memory_that_others_share_is_out_of_reach(home: Path, work: Path) 
     assert ran.stdout == "-1\n"
 
 
-async def test_a_namespace_of_ones_own_takes_no_wall_down(
-    home: Path, work: Path, planted: list[Path]
-) -> None:
+async def test_a_nested_namespace_takes_no_wall_down(home: Path, work: Path, planted: list[Path]) -> None:
     script = (
         f"unshare -Urm sh -c 'umount {home}; mount -o remount,rw /; cat {home}/.ssh/id; touch /etc/planted'"
     )
@@ -398,7 +396,7 @@ async def test_a_sandbox_works_inside_of_a_sandbox(home: Path, work: Path) -> No
     assert await problem(NESTED) == ""
 
 
-async def test_what_bubblewrap_can_not_do_is_said_in_its_own_words(work: Path) -> None:
+async def test_what_bubblewrap_can_not_do_is_reported_in_its_own_words(work: Path) -> None:
     broken = Sandbox(mounts=(Mount(path=Path("/usr/nowhere/else"), way="write", source=work),))
 
     assert "/usr/nowhere" in await problem(("true",), broken)
@@ -407,7 +405,7 @@ async def test_what_bubblewrap_can_not_do_is_said_in_its_own_words(work: Path) -
     assert how_to_enable()
 
 
-async def test_a_bubblewrap_that_lies_in_the_workspace_is_none(
+async def test_a_bubblewrap_in_the_workspace_is_ignored(
     home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A shell with an activated virtual environment has a directory of the workspace on PATH."""

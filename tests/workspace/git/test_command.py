@@ -61,7 +61,7 @@ async def test_no_program_that_settings_name_looks_at_files(repository: Path, tm
 
 
 @pytest.mark.parametrize("below", ["", "src"])
-async def test_a_git_that_lies_in_the_workspace_is_not_ours(
+async def test_a_git_in_the_workspace_is_not_ours(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
 ) -> None:
     """A shell with an activated virtual environment has a directory of the workspace on PATH."""
@@ -118,7 +118,7 @@ async def test_a_failure_has_the_words_of_git(repository: Path) -> None:
     assert str(failure.value).endswith("Fix that, and try again.")
 
 
-async def test_a_failure_without_words_is_still_a_sentence(repository: Path) -> None:
+async def test_a_failure_without_words_is_still_a_clear_error(repository: Path) -> None:
     with pytest.raises(GitFailed, match="no reason given"):
         await Git(place=repository)("diff", "--quiet", "--no-index", "/dev/null", "/etc/hostname")
 

@@ -66,7 +66,7 @@ async def test_a_gc_that_runs_is_waited_for(repository: Path, tmp_path: Path) ->
     assert seen == [True]
 
 
-async def test_a_long_wait_for_a_gc_is_told(repository: Path, tmp_path: Path) -> None:
+async def test_a_long_wait_for_a_gc_is_reported(repository: Path, tmp_path: Path) -> None:
     sleeper = started(sleeping_git(tmp_path), "60")
     (repository / ".git" / NOTE).write_text(f"{sleeper.pid} {socket.gethostname()}")
     messages: list[str] = []
@@ -91,7 +91,7 @@ async def test_a_stale_note_that_names_a_living_process_holds_nobody_up(reposito
         assert await GcWatch(repository / ".git").wait_for_gc()
 
 
-async def test_a_repository_that_is_gone_is_a_sentence(repository: Path, workspace: GitWorkspace) -> None:
+async def test_a_repository_that_is_gone_is_a_clear_error(repository: Path, workspace: GitWorkspace) -> None:
     write(repository, {"a.txt": "1\n"})
     await workspace.snapshot("0")
     shutil.rmtree(repository / ".git")
@@ -101,7 +101,7 @@ async def test_a_repository_that_is_gone_is_a_sentence(repository: Path, workspa
         await workspace.snapshot("1")
 
 
-def test_a_repository_that_goes_while_a_snapshot_is_taken_is_a_sentence(repository: Path) -> None:
+def test_a_repository_that_disappears_while_a_snapshot_is_taken_is_a_clear_error(repository: Path) -> None:
     watch = GcWatch(repository / ".git")
     shutil.rmtree(repository / ".git")
 

@@ -42,7 +42,7 @@ async def test_a_pipe_in_place_of_a_file_of_git_is_not_waited_for(repository: Pa
     assert await History(found).head() == UNBORN
 
 
-async def test_no_file_outside_is_taken_for_a_branch(repository: Path, tmp_path: Path) -> None:
+async def test_no_file_outside_is_mistaken_for_a_branch(repository: Path, tmp_path: Path) -> None:
     found = await find_repository(repository)
     assert found is not None
     (tmp_path / "other").write_text("1" * 40)

@@ -90,7 +90,7 @@ async def test_files_that_were_only_announced_to_git_are_kept(
     assert listed(repository, await workspace.snapshot("0")) == ["a.txt", "later.txt"]
 
 
-async def test_staged_changes_that_are_not_on_disk_are_no_content(
+async def test_staged_changes_that_are_not_on_disk_are_not_in_a_snapshot(
     repository: Path, workspace: GitWorkspace
 ) -> None:
     write(repository, {"a.txt": "1\n", "b.txt": "1\n"})

@@ -32,7 +32,7 @@ async def test_a_directory_without_git_is_refused_by_the_workspace_for_git(
         await GitWorkspace(tmp_path / "plain", "r1", private).snapshot("0")
 
 
-async def test_a_broken_link_to_a_repository_is_no_plain_directory(tmp_path: Path) -> None:
+async def test_a_broken_link_to_a_repository_is_not_a_plain_directory(tmp_path: Path) -> None:
     write(tmp_path, {"linked/.git": "gitdir: /no/such/place\n"})
 
     with pytest.raises(WorkspaceNotReady, match="not a git repository: /no/such/place"):

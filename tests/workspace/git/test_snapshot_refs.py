@@ -59,7 +59,7 @@ async def test_a_lock_that_a_killed_git_left_on_a_ref_is_passed_by(
     assert git(repository, "rev-parse", "refs/untilgreen/r1/0-2").strip() == tree
 
 
-async def test_a_tree_that_cannot_be_protected_is_no_snapshot(
+async def test_a_tree_that_cannot_be_protected_is_not_a_snapshot(
     repository: Path, workspace: GitWorkspace
 ) -> None:
     write(repository, {"a.txt": "1\n", ".git/refs/untilgreen": "a file where a folder has to be\n"})
@@ -90,7 +90,7 @@ async def test_the_trees_of_a_run_are_given_up_and_those_of_others_stay(
     assert git(repository, "for-each-ref", "refs/untilgreen/r1/").strip()
 
 
-async def test_what_is_somebodys_way_back_is_not_thinned_out(
+async def test_a_snapshot_that_undoes_a_restore_is_not_thinned_out(
     repository: Path, workspace: GitWorkspace
 ) -> None:
     write(repository, {"a.txt": "1\n"})
