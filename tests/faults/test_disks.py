@@ -75,7 +75,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 
 
 @own_mounts
-def test_a_state_directory_that_is_full_already_is_a_sentence(stage: Stage) -> None:
+def test_a_state_directory_that_is_already_full_is_a_clear_error(stage: Stage) -> None:
     disk = stage.folder / "state"
     fill = f"mount -t tmpfs -o size=64k tmpfs {disk}; dd if=/dev/zero of={disk}/ballast bs=1k count=60 2>&1"
     ends = told(stage, f"{fill}; cd {stage.work}\nsay full {words(stage, *RUN)}")
@@ -87,7 +87,7 @@ def test_a_state_directory_that_is_full_already_is_a_sentence(stage: Stage) -> N
 
 @own_mounts
 @pytest.mark.parametrize("full", ["state", "work"])
-def test_an_agent_that_fills_the_disk_loses_nothing_and_resume_goes_on(stage: Stage, full: str) -> None:
+def test_an_agent_that_fills_the_disk_loses_nothing_and_resume_continues(stage: Stage, full: str) -> None:
     disk = stage.folder / full
     copied = stage.folder / "copied"
     move = f"cp -a {disk} {copied}; mount -t tmpfs -o size=2m tmpfs {disk}; cp -a {copied}/. {disk}"
@@ -109,7 +109,7 @@ def test_an_agent_that_fills_the_disk_loses_nothing_and_resume_goes_on(stage: St
 
 
 @own_mounts
-def test_a_state_directory_that_became_read_only_is_said_and_can_still_be_read(stage: Stage) -> None:
+def test_a_state_directory_that_became_read_only_is_reported_and_can_still_be_read(stage: Stage) -> None:
     state, here = stage.folder / "state", f"cd {stage.work}"
     (stage.folder / "full").touch()
     ends = told(
@@ -136,7 +136,7 @@ WAITING = "gates.sign-off={kind='approval', people=['ann'], stage=2}"
 
 
 @own_mounts
-def test_a_repository_that_can_not_keep_objects_is_said_and_nothing_is_touched(stage: Stage) -> None:
+def test_a_repository_that_can_not_keep_objects_is_reported_and_nothing_is_touched(stage: Stage) -> None:
     (stage.folder / "full").touch()
     objects = stage.work / ".git" / "objects"
     ends = told(
@@ -198,7 +198,7 @@ def test_a_new_journal_that_its_folder_may_forget_is_not_acknowledged(tmp_path: 
 
 
 @pytest.mark.skipif(not _traced(), reason="needs strace, to make fsync fail")
-def test_a_run_whose_disk_stops_syncing_says_so_and_goes_on_when_it_is_mended(stage: Stage) -> None:
+def test_a_run_whose_disk_stops_syncing_says_so_and_continues_once_it_is_fixed(stage: Stage) -> None:
     (stage.folder / "full").touch()
     failing = [
         "strace",

@@ -90,7 +90,7 @@ def test_a_session_whose_start_and_whose_last_hook_die_ends_as_if_nothing_had_ha
     assert stage.faults({"sessions": False}) == []
 
 
-def test_a_cancel_that_was_killed_after_its_word_is_finished_by_the_same_command(tmp_path: Path) -> None:
+def test_a_cancel_that_was_killed_midway_is_finished_by_the_same_command(tmp_path: Path) -> None:
     begin, cancel = ENDING.acts[:2]
     stage = Stage(tmp_path / "killed", ENDING)
     stage.finish(begin)

@@ -60,11 +60,11 @@ def test_of_processes_that_resume_a_run_at_once_exactly_one_drives(tmp_path: Pat
     assert race(tmp_path, times=2, at_once=3) == []
 
 
-def test_what_people_say_at_once_is_done_by_one_and_understood_by_the_others(tmp_path: Path) -> None:
+def test_commands_sent_at_the_same_time_are_done_or_refused(tmp_path: Path) -> None:
     assert meet(tmp_path, times=1) == []
 
 
-def test_a_driver_that_is_stopped_keeps_its_run_and_goes_on(tmp_path: Path) -> None:
+def test_a_driver_that_is_stopped_keeps_its_run_and_continues(tmp_path: Path) -> None:
     stage = staged(tmp_path, HANGING)
     driver = begun(stage)
     eventually((stage.folder / "began").exists)
@@ -81,7 +81,7 @@ def test_a_driver_that_is_stopped_keeps_its_run_and_goes_on(tmp_path: Path) -> N
     assert stage.alive() == []
 
 
-def test_an_agent_that_is_stopped_is_ended_with_its_lap_and_the_run_goes_on(tmp_path: Path) -> None:
+def test_an_agent_that_is_stopped_is_ended_with_its_lap_and_the_run_continues(tmp_path: Path) -> None:
     """A stopped process doesn't react to SIGINT or SIGTERM, only to SIGKILL."""
     stage = staged(
         tmp_path, f'if ! test -e "$OUTSIDE/began"; then touch "$OUTSIDE/began"; kill -STOP $$; fi\n{COUNTING}'
@@ -121,7 +121,9 @@ def test_git_may_collect_its_garbage_at_any_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("left", [1, 40, -1])
-def test_a_journal_whose_last_line_was_cut_off_goes_on_from_the_one_before(tmp_path: Path, left: int) -> None:
+def test_a_journal_whose_last_line_was_cut_off_continues_from_the_one_before(
+    tmp_path: Path, left: int
+) -> None:
     stage = staged(tmp_path, MAKING)
     run = waiting(stage)
     journal = stage.runs[0] / "journal.jsonl"
@@ -152,7 +154,7 @@ def test_a_journal_with_a_flipped_bit_is_refused_with_its_line_and_left_as_it_is
     assert stage.say("list").code == 0
 
 
-def test_files_beside_the_journal_may_be_gone(tmp_path: Path) -> None:
+def test_files_next_to_the_journal_may_be_gone(tmp_path: Path) -> None:
     stage = staged(tmp_path, MAKING)
     run = waiting(stage)
     for path in (*stage.runs[0].glob("activity/*"), *stage.runs[0].glob("output/*")):
@@ -198,5 +200,5 @@ def test_a_clock_that_went_back_by_a_day_changes_nothing(tmp_path: Path) -> None
     assert state.elapsed == before.elapsed
 
 
-def test_output_that_is_no_text_and_has_no_end_costs_no_memory_and_harms_nobody(tmp_path: Path) -> None:
+def test_endless_output_that_is_not_text_costs_no_memory_and_does_no_harm(tmp_path: Path) -> None:
     assert flooded(tmp_path, 20_000_000) == []

@@ -146,7 +146,7 @@ def test_an_api_key_is_sent_over_tls_only() -> None:
     assert found.get("tls") is not False
 
 
-def test_a_certificate_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_certificate_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="settings for Temporal can't be read"):
         settings({"TEMPORAL_TLS_CLIENT_CERT_PATH": str(tmp_path / "none")})
 

@@ -116,7 +116,7 @@ async def test_a_driver_that_hangs_does_not_block_its_run_for_long(fleet: Fleet,
     machine.die()
 
 
-async def test_a_machine_without_its_line_ends_its_own_agent(fleet: Fleet, bench: FleetBench) -> None:
+async def test_a_machine_that_lost_its_connection_ends_its_own_agent(fleet: Fleet, bench: FleetBench) -> None:
     await bench.ready("a", "b")
     record = await bench.begin(fleet, bench.agent(LONG), TWO)
     first = await bench.driving(record)

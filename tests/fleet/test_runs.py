@@ -62,7 +62,7 @@ async def test_uncommitted_changes_are_the_first_snapshot_and_stay_as_they_are_h
     assert [words for words in bench.warnings if "pushed to origin with it: README, new" in words]
 
 
-async def test_a_letter_reaches_a_run_that_waits(fleet: Fleet, bench: FleetBench) -> None:
+async def test_a_command_reaches_a_run_that_waits(fleet: Fleet, bench: FleetBench) -> None:
     machine, *_ = await bench.ready("one")
     record = await bench.begin(fleet, bench.agent(0.1), "false", strategy={"use": "manual"})
 
@@ -136,7 +136,9 @@ async def test_a_worker_without_the_agent_or_the_secret_never_takes_the_run(
     rich.die()
 
 
-async def test_a_paused_run_has_no_process_and_goes_on_when_resumed(fleet: Fleet, bench: FleetBench) -> None:
+async def test_a_paused_run_has_no_process_and_continues_when_resumed(
+    fleet: Fleet, bench: FleetBench
+) -> None:
     machine, *_ = await bench.ready("one")
     record = await bench.begin(fleet, bench.agent(), THREE)
     letter = await record.send(Pause(at=time.time(), by="me"))

@@ -113,7 +113,7 @@ async def test_what_needs_the_files_of_a_fleet_s_run_says_how_to_get_them(
     await audit(fleet, bench, record, Outcome.CANCELLED)
 
 
-async def test_a_change_of_a_fleet_s_run_is_told_to_whoever_looks_at_the_list(
+async def test_a_change_of_a_fleet_s_run_is_announced_to_viewers_of_the_list(
     fleet: Fleet, bench: FleetBench, tmp_path: Path
 ) -> None:
     await bench.ready("one")

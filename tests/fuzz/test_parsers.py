@@ -170,11 +170,11 @@ def _code(path: Path) -> str:
         "transcript-gemini",
     ],
 )
-def test_json_that_is_nested_without_end_is_no_answer(name: str, deep: str) -> None:
+def test_endlessly_nested_json_is_not_an_answer(name: str, deep: str) -> None:
     play(TARGETS[name], deep.encode())
 
 
-def test_words_of_any_length_are_searched_where_a_cause_is_told() -> None:
+def test_words_of_any_length_are_searched_for_a_cause_in_time() -> None:
     begun = process_time()
     words = "Please use " * 200_000
     assert cause_of(words) is None
@@ -205,7 +205,7 @@ def test_beginnings_of_tokens_without_end_are_searched_in_time(piece: str) -> No
 @pytest.mark.parametrize(
     "key", ["9." * 50_000 + "a", '"a" . ' * 50_000 + "a", "{" + "a." * 50_000 + "a = 1}"]
 )
-def test_a_key_of_thousands_of_parts_is_no_toml(key: str) -> None:
+def test_a_key_of_thousands_of_parts_is_not_toml(key: str) -> None:
     with pytest.raises(ValueError, match="a key has more than 100 parts \\(at line 2"):
         safe_toml.loads(f"[table]\n{key} = 1\n")
     assert safe_toml.loads('task = "See a.b.c.d, 1.2.3 and e.g. f.g."\n[a.b]\nc."d e".f = 1\n')["a"]["b"]

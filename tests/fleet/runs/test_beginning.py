@@ -24,9 +24,7 @@ pytestmark = pytest.mark.anyio
         ("https://host.example/me/shop.git", "https://host.example/me/shop.git"),
     ],
 )
-async def test_a_remote_beside_the_clone_is_named_so_that_a_worker_finds_it(
-    url: str, remote: str, tmp_path: Path
-) -> None:
+async def test_a_remote_is_named_so_that_a_worker_finds_it(url: str, remote: str, tmp_path: Path) -> None:
     bench = FleetBench("", tmp_path)
     bench.git("remote", "set-url", "origin", url.format(folder=tmp_path))
     flags = {"agents": ["cmd:true"], "gates": {"done": {"run": "true"}}}

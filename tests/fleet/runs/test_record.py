@@ -149,7 +149,7 @@ async def test_no_event_is_lost_or_doubled_while_connections_are_cut(postgres: P
     assert len(await opened(postgres, run).open_journal().events()) == 40
 
 
-async def test_the_schema_is_made_once_whoever_comes_first(postgres: Postgres) -> None:
+async def test_the_schema_is_made_once_even_if_several_start_at_the_same_time(postgres: Postgres) -> None:
     versions: list[int] = []
 
     async def come() -> None:

@@ -42,7 +42,7 @@ def another(record: PostgresRecord, token: tuple[int, ...]) -> PostgresRecord:
     return PostgresRecord(record._database, record._notices, record.id, token=token)
 
 
-async def test_a_run_that_was_never_driven_is_ended_by_who_sends_the_command(postgres: Postgres) -> None:
+async def test_a_run_that_was_never_driven_is_ended_by_the_sender_of_the_command(postgres: Postgres) -> None:
     record = await begun(postgres)
     noted = await record.send(Steer(at=time.time(), by="me", id="n1", note="look"))
     ended = await record.send(Cancel(at=time.time(), by="me", reason="enough"))
@@ -81,7 +81,7 @@ async def test_a_driver_that_starts_meanwhile_overtakes_it(postgres: Postgres) -
     assert (await record.load()).seq == 3
 
 
-async def test_a_command_that_a_sender_records_is_no_takeover(postgres: Postgres) -> None:
+async def test_a_command_that_a_sender_records_is_not_a_takeover(postgres: Postgres) -> None:
     record = await begun(postgres, (5, 1, 1), (5, 1, 2))
     await record.send(Cancel(at=time.time(), by="me"))
     await settle(record)
@@ -91,7 +91,7 @@ async def test_a_command_that_a_sender_records_is_no_takeover(postgres: Postgres
     assert [each.run for each in found].count(record.id) == 1
 
 
-async def test_the_last_driver_can_no_longer_write_beside_it(postgres: Postgres) -> None:
+async def test_the_previous_driver_can_no_longer_write_at_the_same_time(postgres: Postgres) -> None:
     record = await begun(postgres)
     zombie = another(record, (5, 1, 1))
     async with zombie.hold(Driver(place="a")) as old:
