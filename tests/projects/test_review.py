@@ -59,10 +59,10 @@ FAULTS: dict[str, tuple[str, ...]] = {
     ),
     "a tie left a useless edit in place": (
         f"{SCORES}::test_a_run_that_never_beats_the_untouched_files_keeps_them",
-        "tests/surfaces/text/test_summary.py::test_laps_that_are_equally_good_are_told_as_a_tie",
+        "tests/surfaces/text/test_summary.py::test_laps_that_are_equally_good_are_reported_as_a_tie",
     ),
     "check --repeat did not name the test that failed 2 of 10 in a gate that is always red": (
-        f"{CLI}/verbs/test_check.py::test_a_gate_that_is_always_red_names_what_fails_only_now_and_then",
+        f"{CLI}/verbs/test_check.py::test_a_gate_that_is_always_red_names_what_fails_only_sometimes",
     ),
     "for an option after --, the same option was suggested": (
         f"{CLI}/test_usage.py::test_a_wrong_word_is_answered_with_the_one_that_was_meant",

@@ -125,7 +125,7 @@ def test_in_markdown_the_reason_why_changes_are_not_shown_is_text_too() -> None:
 
 
 @pytest.mark.parametrize("ticks", [3, 4, 9])
-def test_in_markdown_a_diff_does_not_end_the_block_that_it_stands_in(ticks: int) -> None:
+def test_in_markdown_a_diff_does_not_end_the_block_that_it_is_in(ticks: int) -> None:
     diff = f" {'`' * ticks}\n ![i](http://e.example/i)\n {'`' * ticks}\n"
     document = markdown.document(msgspec.structs.replace(report("word"), diff=Diff(text=diff)))
 

@@ -113,7 +113,7 @@ def test_a_question_is_a_permission_request(editor: Editor) -> None:
 
 
 @pytest.mark.parametrize("answer", [{"outcome": "cancelled"}, {"outcome": "selected", "optionId": "fly"}])
-def test_a_closed_request_is_no_answer_and_the_run_waits_for_one(
+def test_a_closed_request_is_not_an_answer_and_the_run_waits_for_one(
     editor: Editor, answer: dict[str, str]
 ) -> None:
     editor.spec(strategy='"manual"', gate="false")
@@ -184,7 +184,7 @@ def test_an_editor_that_leaves_saves_its_run(editor: Editor, how: str) -> None:
     assert (editor.project / "lines").read_text().count("x") >= 3
 
 
-def test_an_agent_that_can_not_be_used_is_told(editor: Editor) -> None:
+def test_an_agent_that_can_not_be_used_is_reported(editor: Editor) -> None:
     script = editor.state.parent / "script.json"
     script.write_text('[[{"fail": {"code": -32000, "message": "Authentication required"}}]]')
     editor.spec(agent=f"acp:{sys.executable} -m untilgreen.testing.acp_agent {script}")
@@ -227,7 +227,7 @@ def test_a_session_shows_its_runs_again_in_a_new_process(editor: Editor) -> None
     assert again.close() == 0
 
 
-def test_a_run_is_shown_again_by_its_id_and_what_is_unknown_is_said(editor: Editor) -> None:
+def test_a_run_is_shown_again_by_its_id_and_an_unknown_id_is_reported(editor: Editor) -> None:
     editor.spec()
     editor.prompt(editor.session())
     run = editor.run

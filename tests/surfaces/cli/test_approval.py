@@ -34,7 +34,7 @@ def test_a_run_waits_for_approval_over_a_restart_and_converges_with_it(cli: Cli)
     assert "converged" in done.out
 
 
-def test_a_no_fails_the_gate_and_the_agent_goes_on(cli: Cli) -> None:
+def test_a_rejection_fails_the_gate_and_the_agent_continues(cli: Cli) -> None:
     run = waiting(cli)
 
     assert cli("answer", run, "reject", "--as", "bob", "--note", "the name is wrong").code == 0

@@ -34,7 +34,7 @@ def test_a_gate_that_must_not_fail_blocks_the_run(cli: Cli) -> None:
     assert "gate 'secrets' failed, and its on_fail is " in done.result["reason"]
 
 
-def test_a_gate_that_asks_goes_on_where_nobody_can_answer_and_is_recorded(cli: Cli) -> None:
+def test_a_gate_that_asks_stops_no_run_where_nobody_can_answer_and_is_recorded(cli: Cli) -> None:
     done = driven(cli, '[gates.tests]\nrun = "false"\non_fail = "ask"\n', laps=2)
 
     assert (done.code, done.result["outcome"], done.result["laps"]) == (3, "exhausted", 2)
@@ -178,7 +178,7 @@ def test_checks_that_nobody_can_see_never_converge(cli: Cli, answer: object, wor
     assert words in verdict["findings"][0]["message"]
 
 
-def test_what_a_gate_leaves_behind_is_not_called_somebodys_work(cli: Cli) -> None:
+def test_what_a_gate_leaves_behind_is_not_reported_as_a_persons_work(cli: Cli) -> None:
     """Lap 0 is the best, so its files are restored; the leftover is reported as made between the turns."""
     complains = "sed 's/.*/notes.txt:1: error: &/' notes.txt"
     gate = ("--gate", f"tests=date +%N > left.txt; {complains}; exit 1")

@@ -44,7 +44,7 @@ def begun(cli: Cli, agent: str) -> tuple[Started, str]:
     return started, cli.ids[0]
 
 
-def test_ctrl_c_ends_the_turn_with_all_its_children_and_resume_goes_on_with_the_same_lap(cli: Cli) -> None:
+def test_ctrl_c_ends_the_turn_with_all_its_children_and_resume_continues_the_same_lap(cli: Cli) -> None:
     started, run = begun(cli, cli.agent(WITH_A_CHILD.format(tmp=cli.tmp)))
     child, agent = pid_in(cli.tmp / "child"), pid_in(cli.tmp / "agent")
 
@@ -62,7 +62,7 @@ def test_ctrl_c_ends_the_turn_with_all_its_children_and_resume_goes_on_with_the_
     assert "converged: all required gates pass in lap 1" in done.out
 
 
-def test_a_second_ctrl_c_kills_an_agent_that_does_as_it_likes(cli: Cli) -> None:
+def test_a_second_ctrl_c_kills_an_agent_that_ignores_the_first(cli: Cli) -> None:
     started, _ = begun(cli, cli.python_agent(STUBBORN.format(tmp=cli.tmp)))
     agent, heard = pid_in(cli.tmp / "agent"), cli.tmp / "heard"
 

@@ -71,7 +71,7 @@ def test_the_spec_and_the_task_are_those_of_the_start(cli: Cli) -> None:
         ("echo 1", "json_schema", '{"type": "string"}', "cp /dev/null wanted.txt; echo {} | tee"),
     ],
 )
-def test_what_levels_measure_by_is_what_it_was_at_the_start(
+def test_files_that_levels_compare_with_are_those_of_the_start(
     cli: Cli, program: str, key: str, wanted: str, weakened: str
 ) -> None:
     spec = f"""

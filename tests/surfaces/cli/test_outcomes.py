@@ -95,7 +95,7 @@ def test_an_agent_that_cannot_be_used_is_reported_before_a_gate_runs_and_leaves_
     assert cli.ids == []
 
 
-def test_an_agent_that_vanishes_ends_with_4_and_the_run_goes_on_when_it_is_there(cli: Cli) -> None:
+def test_an_agent_that_vanishes_ends_with_4_and_the_run_continues_when_it_is_back(cli: Cli) -> None:
     agent, away = cli.agent("cat > /dev/null\ntouch done\n"), cli.tmp / "away.sh"
     gone = f"away=test -f done || {{ mv {cli.tmp}/agent.sh {away}; false; }}"
     here = ("--set", "clean_room.enabled=false")  # there, the agent's script would already be gone
@@ -113,7 +113,7 @@ def test_an_agent_that_vanishes_ends_with_4_and_the_run_goes_on_when_it_is_there
     assert "converged: all required gates pass in lap 1" in done.out
 
 
-def test_a_run_that_waits_for_a_person_ends_with_5_and_goes_on_with_the_answer(cli: Cli) -> None:
+def test_a_run_that_waits_for_a_person_ends_with_5_and_continues_with_the_answer(cli: Cli) -> None:
     once = "cat > /dev/null\ntest -f first && touch done\ntouch first\n"
     manual = ("--strategy", "manual", "--no-input")
     left = cli("run", "Mend it.", "-a", cli.agent(once), "-g", "test -f done", *manual)

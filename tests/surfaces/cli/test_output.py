@@ -28,7 +28,7 @@ def test_without_a_terminal_there_is_no_escape_sequence_at_all(cli: Cli) -> None
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", each.out + each.err)
 
 
-def test_on_a_terminal_nobody_elses_escape_sequences_arrive(cli: Cli) -> None:
+def test_on_a_terminal_no_foreign_escape_sequences_arrive(cli: Cli) -> None:
     code, seen = cli.on_a_terminal(*run(cli)).end()
 
     assert code == 3
@@ -124,7 +124,7 @@ def test_the_demo_shows_a_converged_run_without_a_key(cli: Cli) -> None:
     assert cli(*shown[1].split()).code == 0
 
 
-def test_a_reader_of_the_help_that_leaves_is_no_error(cli: Cli) -> None:
+def test_a_reader_of_the_help_that_leaves_is_not_an_error(cli: Cli) -> None:
     help_text = subprocess.Popen(
         [*COMMAND, "--help"], env=cli.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -249,7 +249,9 @@ def test_pipes_in_place_of_the_files_of_a_run_are_not_waited_for(cli: Cli) -> No
 
 
 @pytest.mark.parametrize("gone", [".git", "."])
-def test_an_agent_that_deletes_the_repository_leaves_a_sentence_and_an_open_run(gone: str, cli: Cli) -> None:
+def test_an_agent_that_deletes_the_repository_leaves_a_clear_error_and_an_open_run(
+    gone: str, cli: Cli
+) -> None:
     subprocess.run(["git", "init", "--quiet"], cwd=cli.place, check=True, env=cli.env)
     (cli.place / "a.txt").write_text("1")
     doomed = (cli.place / gone).resolve()

@@ -16,7 +16,7 @@ def slow(cli: Cli) -> str:
     return cli.agent(SLOW.format(tmp=cli.tmp))
 
 
-def test_a_detached_run_goes_on_without_its_terminal_and_follow_comes_back_to_it(cli: Cli) -> None:
+def test_a_detached_run_continues_without_its_terminal_and_follow_comes_back_to_it(cli: Cli) -> None:
     done = cli("run", "Mend it.", "--agent", slow(cli), *GATE, "--detach", "--json")
 
     assert done.code == 0, done.err
@@ -34,7 +34,7 @@ def test_a_detached_run_goes_on_without_its_terminal_and_follow_comes_back_to_it
     assert "converged" in Path(left["log"]).read_text()
 
 
-def test_a_run_whose_terminal_closes_is_saved_and_goes_on_detached(cli: Cli) -> None:
+def test_a_run_whose_terminal_closes_is_saved_and_continues_detached(cli: Cli) -> None:
     terminal = cli.on_a_terminal("run", "Mend it.", "--agent", slow(cli), *GATE)
     agent = int(eventually(lambda: (path := cli.tmp / "agent").exists() and path.read_text().strip()))
 
@@ -87,7 +87,7 @@ def test_notifiers_hear_of_the_end_and_one_that_fails_is_reported_and_stops_noth
     assert "note: The notifier Webhook failed: 127.0.0.1 could not be reached" in done.err
 
 
-def test_nothing_is_told_twice_after_a_restart(cli: Cli) -> None:
+def test_nothing_is_reported_twice_after_a_restart(cli: Cli) -> None:
     news = cli.tmp / "news"
     notify = ("--set", f"notify=['command:cat >> {news}']")
     cli("run", "Mend it.", "--agent", cli.agent(NO_OP), *GATE, *notify, "--max-iterations", "2")

@@ -71,7 +71,7 @@ def test_the_directory_can_be_named_from_elsewhere(cli: Cli) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't allow such names")
-def test_a_directory_whose_name_is_not_utf_8_is_refused_with_a_sentence(cli: Cli) -> None:
+def test_a_directory_whose_name_is_not_utf_8_is_refused_with_a_clear_error(cli: Cli) -> None:
     place = Path(os.fsdecode(os.fsencode(cli.tmp) + b"/\xff"))
     place.mkdir()
 
@@ -145,7 +145,7 @@ def test_of_two_runs_that_start_together_one_works_and_the_other_leaves_nothing(
     assert len(listed) == 1
 
 
-def test_a_run_whose_directory_is_gone_cannot_go_on_and_says_so(cli: Cli) -> None:
+def test_a_run_whose_directory_is_gone_cannot_continue_and_says_so(cli: Cli) -> None:
     place = repository(cli.tmp / "short-lived", {})
     waits = ("--strategy", "manual", "--no-input")
     cli("run", "Mend it.", "--agent", "cmd:true", "--gate", "false", *waits, cwd=place)

@@ -129,7 +129,7 @@ echo x >> sub/file; echo x >> other.txt
     assert escaped.exists()
 
 
-def test_a_repository_made_where_there_was_none_is_not_taken_for_the_users(cli: Cli) -> None:
+def test_a_repository_made_where_there_was_none_is_not_mistaken_for_the_users(cli: Cli) -> None:
     cli.place, escaped = cli.tmp / "plain", cli.tmp / "escaped"
     write(cli.place, {"notes.txt": "start\n"})
     tries = f"""
@@ -230,7 +230,7 @@ def test_without_bubblewrap_a_run_ends_with_4_and_leaves_nothing(cli: Cli) -> No
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root is refused")
-def test_a_driver_that_is_root_is_told_the_way_out_and_starts_nothing(cli: Cli) -> None:
+def test_a_driver_that_is_root_is_shown_the_way_out_and_starts_nothing(cli: Cli) -> None:
     ran = cli("run", "Mend it.", "--sandbox", "bwrap", "-a", "cmd:touch began", "-g", MENDED)
     checked = cli("check", "--sandbox", "bwrap", "-g", "touch began")
 

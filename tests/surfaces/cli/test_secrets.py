@@ -83,7 +83,7 @@ def test_the_same_output_without_a_secret_is_left_as_it_is(cli: Cli) -> None:
     assert leaks(cli.runs, "https://me:short@example.org/ said no") != []
 
 
-def test_a_secret_that_stands_in_the_spec_itself_is_used_and_its_place_in_the_journal_is_said(
+def test_a_secret_written_in_the_spec_itself_is_used_and_its_place_in_the_journal_is_reported(
     cli: Cli,
 ) -> None:
     write(
@@ -112,7 +112,7 @@ def test_a_secret_that_a_spec_names_by_its_variable_is_used_and_not_written_down
     assert leaks(cli.runs, SECRET) == []
 
 
-def test_a_secret_that_is_not_set_where_the_run_goes_on_is_named(cli: Cli) -> None:
+def test_a_secret_that_is_not_set_where_the_run_continues_is_named(cli: Cli) -> None:
     gate = ("-g", f'login=test "{SECRET}" = "$SERVICE_TOKEN" && test -e done.txt')
     run = ("run", "Log in.", "-a", cli.agent("cat > /dev/null\n"), *gate, "--strategy", "manual")
     left = cli(*run, env=VARIABLES)

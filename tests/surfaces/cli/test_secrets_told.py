@@ -35,7 +35,7 @@ def told(cli: Cli) -> Path:
     return cli.tmp / "told.txt"
 
 
-def test_a_secret_is_in_nothing_that_a_run_tells(cli: Cli, told: Path) -> None:
+def test_a_secret_is_in_nothing_that_a_run_reports(cli: Cli, told: Path) -> None:
     write(cli.tmp, {"gate.sh": GATE.replace("TOKEN_HERE", TOKEN)})
     on = '["finished", "stuck", "waiting", "paused", "budget", "started", "lap"]'
     notifier = f'{{ use = "command", command = "(cat; env | grep UNTILGREEN_NEWS) >> {told}", on = {on} }}'

@@ -250,7 +250,7 @@ def test_a_command_without_cmd_is_not_run_and_answered_with_what_to_write(
     assert not (cli.place / "ran").exists()
 
 
-def test_a_script_that_is_taken_for_a_plugin_is_not_run(cli: Cli, invoke: Invoke) -> None:
+def test_a_script_that_is_mistaken_for_a_plugin_is_not_run(cli: Cli, invoke: Invoke) -> None:
     write(cli.place, {"rules.py": "open('ran', 'w')\n\nclass Patient:\n    pass\n"})
 
     words = [

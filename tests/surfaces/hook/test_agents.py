@@ -71,7 +71,7 @@ def test_a_turn_that_was_broken_off_in_gemini_pauses_the_loop_though_its_hook_is
     assert session.laps() == 1
 
 
-def test_words_of_an_earlier_lap_are_not_taken_for_this_one_in_gemini(session: Session) -> None:
+def test_words_of_an_earlier_lap_are_not_mistaken_for_those_of_this_one_in_gemini(session: Session) -> None:
     gemini = Gemini(session)
     session.start("make it ok")
     gemini.write({"type": "gemini", "timestamp": stamp(), "content": DONE})
@@ -91,7 +91,7 @@ def test_a_transcript_of_gemini_that_nobody_can_read_leaves_its_last_answer(sess
     assert "did not give the completion promise" in gemini.stop().brief
 
 
-def test_gemini_is_told_in_its_own_words(session: Session) -> None:
+def test_gemini_is_answered_in_its_own_format(session: Session) -> None:
     session.agent = "gemini"
 
     told = session.prompt("/ralph make it ok")

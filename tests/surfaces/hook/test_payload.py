@@ -16,12 +16,12 @@ SAID = b'{"session_id": "s-1", "last_assistant_message": "caf%s"}'
         (SAID % b"\xe9", "caf\ufffd"),
     ],
 )
-def test_a_payload_is_understood_with_line_ends_marks_and_bytes_that_are_no_text(
+def test_a_payload_is_understood_with_line_ends_marks_and_bytes_that_are_not_text(
     data: bytes, text: str
 ) -> None:
     assert (read(data).session, read(data).text) == ("s-1", text)
 
 
 @pytest.mark.parametrize("data", [b"", b"\r\n", b"[]", b"null", b"{", b"\xff", b"[" * 100_000])
-def test_what_is_no_payload_is_an_empty_one(data: bytes) -> None:
+def test_an_invalid_payload_is_read_as_an_empty_one(data: bytes) -> None:
     assert read(data) == read(b"{}")

@@ -151,7 +151,7 @@ def test_a_template_that_was_changed_is_looked_at_by_a_person_again(session: Ses
     assert refused.context == ""
 
 
-def test_a_secret_in_the_task_is_in_no_brief_and_said(session: Session) -> None:
+def test_a_secret_in_the_task_is_in_no_brief_and_is_reported(session: Session) -> None:
     token = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"  # in two parts, or scanners would report it
 
     begun = session.prompt(f"/ralph log in with {token}")
@@ -229,7 +229,7 @@ def test_an_answer_may_be_a_word_and_end_the_loop(session: Session) -> None:
         ("answer contniue", "Did you mean 'continue'?"),
     ],
 )
-def test_an_answer_that_can_not_be_is_explained(session: Session, typed: str, sentence: str) -> None:
+def test_an_impossible_answer_is_refused_with_the_reason(session: Session, typed: str, sentence: str) -> None:
     asking(session)
     session.stop(active=False)
 
@@ -259,7 +259,7 @@ def test_a_start_says_when_the_loop_ends_and_what_checks_it(
     assert sentence in session.prompt(f"/ralph make it ok {flags}").toast
 
 
-def test_a_template_of_ones_own_begins_with_our_mark_and_tells_a_rejected_claim(session: Session) -> None:
+def test_a_custom_template_begins_with_our_mark_and_shows_a_rejected_claim(session: Session) -> None:
     (session.place / "brief.md").write_text("Do this: {{PROMPT}}\n")
     spec = "session.brief = 'brief.md'\n[gates.tests]\nrun = 'false'\n"
     (session.place / "untilgreen.toml").write_text(spec)

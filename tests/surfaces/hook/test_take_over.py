@@ -57,7 +57,7 @@ def test_a_session_without_a_sign_of_life_counts_as_left(session: Session) -> No
     assert "loop started" in other.prompt("/ralph something else").toast
 
 
-def test_a_transcript_that_grows_is_a_sign_of_life_and_one_that_is_gone_is_none(session: Session) -> None:
+def test_a_transcript_that_grows_is_a_sign_of_life_and_one_that_is_gone_is_not(session: Session) -> None:
     transcript = session.place.parent / "transcript.jsonl"
     transcript.write_text("{}\n")
     session.start("make it ok", "--gate", "test -f ok")

@@ -43,11 +43,11 @@ def test_of_a_transcript_of_any_size_the_end_is_read(tmp_path: Path) -> None:
         tracemalloc.stop()
 
 
-def test_a_name_that_no_file_can_have_is_no_trouble() -> None:
+def test_a_name_that_no_file_can_have_does_no_harm() -> None:
     assert last_words(Path("a\0b")) == "as told"
 
 
-def test_a_transcript_that_is_missing_is_no_completion(session: Session) -> None:
+def test_a_transcript_that_is_missing_is_not_a_claim(session: Session) -> None:
     session.start("look at it", "--gate", "ok=true")
     payload = session.payload(active=False, transcript_path=str(session.place.parent / "missing.jsonl"))
     del payload["last_assistant_message"]

@@ -107,7 +107,7 @@ def test_a_state_directory_that_can_not_be_used_starts_nothing(session: Session)
     assert refused.context == ""
 
 
-def test_a_wrong_flag_of_a_hook_is_said_and_keeps_nobody(session: Session) -> None:
+def test_a_wrong_flag_of_a_hook_is_reported_and_keeps_no_session(session: Session) -> None:
     session.start()
 
     for flags in (("--agnt", "x"), ("--deadline", "soon"), ("--agent", "clod")):
@@ -117,7 +117,7 @@ def test_a_wrong_flag_of_a_hook_is_said_and_keeps_nobody(session: Session) -> No
     assert session.laps() == 0
 
 
-def test_a_defect_of_ours_lets_the_session_stop_and_is_said(
+def test_a_defect_of_ours_lets_the_session_stop_and_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     def broken(call: Call, payload: object) -> None:

@@ -114,7 +114,7 @@ def test_hooks_in_files_that_nothing_is_installed_in_are_found(
 
 
 @pytest.mark.parametrize("agent", TARGETS)
-def test_a_program_that_is_gone_is_said(agent: str, home: Path, look: Callable[[], list[Row]]) -> None:
+def test_a_program_that_is_gone_is_reported(agent: str, home: Path, look: Callable[[], list[Row]]) -> None:
     path = install(agent, home, seconds=900)
     (home.parent / "bin" / "untilgreen").unlink()
 
@@ -164,7 +164,7 @@ def test_commands_that_are_gone_are_stale(home: Path, look: Callable[[], list[Ro
 
 
 @pytest.mark.parametrize("agent", ["claude", "qwen", "copilot"])
-def test_hooks_that_are_switched_off_are_said_with_the_file(
+def test_hooks_that_are_switched_off_are_reported_with_the_file(
     agent: str, home: Path, project: Path, look: Callable[[], list[Row]]
 ) -> None:
     path = install(agent, home)
@@ -192,7 +192,7 @@ def test_hooks_of_gemini_can_be_switched_off_together_and_by_name(
     assert row.detail == f"gemini skips all hooks, because {path} has hooksConfig.enabled = false"
 
 
-def test_what_an_organization_forbids_is_said(tmp_path: Path) -> None:
+def test_what_an_organization_forbids_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "managed-settings.json"
     assert list(managed_off(path)) == []
 

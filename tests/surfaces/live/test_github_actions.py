@@ -88,7 +88,7 @@ def test_a_summary_that_can_not_be_written_is_no_reason_to_fail(
     assert "::endgroup::" in shown(played(), tmp_path / "no" / "such" / "folder", capsys)
 
 
-def test_output_of_tools_is_no_command_either(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output_of_tools_is_not_a_command_either(capsys: pytest.CaptureFixture[str]) -> None:
     with no_commands({"GITHUB_ACTIONS": "true"}):
         sys.stdout.write(f"    {EVIL}\n")
     with no_commands({}):

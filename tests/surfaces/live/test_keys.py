@@ -111,7 +111,9 @@ async def typed(run: Remembers, text: str) -> Keys:
         ("q1\t\x00ü", []),
     ],
 )
-async def test_keys_tell_the_run(run: Remembers, text: str, told: list[tuple[str, str]]) -> None:
+async def test_keys_become_commands_to_the_run(
+    run: Remembers, text: str, told: list[tuple[str, str]]
+) -> None:
     await typed(run, text)
 
     assert run.told == told
@@ -121,7 +123,7 @@ async def test_keys_tell_the_run(run: Remembers, text: str, told: list[tuple[str
     "paused",
     [Paused(at=9.0, reason="lunch"), Paused(at=9.0, until=99.0, cause="rate_limited", reason="rate_limited")],
 )
-async def test_a_paused_run_goes_on_with_the_same_key(paused: Paused) -> None:
+async def test_a_paused_run_continues_with_the_same_key(paused: Paused) -> None:
     driven = Run(gate("tests"))
     driven.lap(tests=red("a"))
     driven.record(paused)
@@ -325,7 +327,7 @@ async def until(true: Callable[[], bool]) -> None:
             await anyio.sleep(0.01)
 
 
-def test_keys_are_left_alone_where_somebody_else_is_in_front_of_the_terminal(tmp_path: object) -> None:
+def test_keys_are_left_alone_where_the_terminal_is_not_ours(tmp_path: object) -> None:
     ours, theirs = pty.openpty()
     try:
         assert not usable(theirs), "it is not our terminal"

@@ -335,7 +335,7 @@ def test_a_pause_shows_the_command_that_ends_it() -> None:
     assert "paused" not in screen.drawn()[5]
 
 
-def test_a_wait_says_how_long_it_takes_and_nothing_else_counts_beside_it() -> None:
+def test_a_wait_says_how_long_it_takes_and_nothing_else_counts_at_the_same_time() -> None:
     screen, run = Screen(120), Run(gate("tests"))
     run.lap(tests=red("a"))
     run.record(
@@ -359,7 +359,7 @@ def test_another_program_gets_the_terminal_and_what_happened_meanwhile_is_printe
     assert screen.said()[0].startswith("lap  tests")
 
 
-def test_a_flaky_gate_is_marked_and_the_baseline_is_told_in_words() -> None:
+def test_a_flaky_gate_is_marked_and_the_baseline_is_shown_in_words() -> None:
     run = Run(gate("tests"), gate("style"), baseline=True)
     run.lap(tests=red("a"), style=Verdict(status="pass", score=1.0, duration=90.0))
     run.lap(tests=red("a"), style=Verdict(status="pass", score=1.0, flaky=True))

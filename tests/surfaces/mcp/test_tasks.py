@@ -163,7 +163,7 @@ def test_the_agent_of_a_run_answers_no_question(place: Path, monkeypatch: pytest
     assert talked(place, talk) == 0
 
 
-def test_a_task_that_is_not_there_is_an_error_with_a_sentence(place: Path) -> None:
+def test_a_task_that_is_not_there_is_a_clear_error(place: Path) -> None:
     from mcp.shared.exceptions import MCPError
 
     async def talk(client: Any, store: Store) -> str:

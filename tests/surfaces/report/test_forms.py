@@ -11,7 +11,7 @@ from untilgreen.surfaces.report import junit, markdown
 from untilgreen.surfaces.report.content import Report
 
 
-def test_markdown_has_the_end_the_picture_and_how_to_go_on() -> None:
+def test_markdown_has_the_end_the_picture_and_how_to_continue() -> None:
     assert "\n".join(markdown.summary(green())) == snapshot("""\
 # `make it green`
 

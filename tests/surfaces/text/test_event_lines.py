@@ -62,7 +62,7 @@ def test_a_lap_reads_like_a_log() -> None:
     ]
 
 
-def test_the_state_before_the_first_lap_is_said_once() -> None:
+def test_the_state_before_the_first_lap_is_reported_once() -> None:
     run = Run(gate("tests"), baseline=True)
     run.lap(Turn(), tests=red("a", "b"))
 
@@ -78,7 +78,7 @@ def test_the_state_before_the_first_lap_is_said_once() -> None:
         ("crash", "exit code 3", "crash: exit code 3"),
     ],
 )
-def test_why_a_turn_failed_is_said_in_words(error: ErrorClass, detail: str, said: str) -> None:
+def test_why_a_turn_failed_is_shown_in_words(error: ErrorClass, detail: str, said: str) -> None:
     run = Run(gate("tests"))
     event = TurnEnded(at=1, lap=1, reply=Reply(error=error, detail=detail))
 
@@ -93,7 +93,7 @@ def test_what_was_not_permitted_is_named_with_its_flag() -> None:
     assert "lap 1: turn done; not permitted: Bash(make). Permit everything with --yolo." in lines(run)
 
 
-def test_the_evidence_of_a_detector_is_said() -> None:
+def test_the_evidence_of_a_detector_is_shown() -> None:
     run = Run(gate("tests"), detectors=[Cycle()])
     for _ in range(3):
         run.lap(tests=red("a"))
@@ -129,7 +129,7 @@ def test_the_evidence_of_a_detector_is_said() -> None:
         (Answered(at=1, choice=HOSTILE, by=HOSTILE), "answered: x y (by x y)"),
     ],
 )
-def test_what_happens_beside_the_laps_is_one_inert_line(event: Event, words: str) -> None:
+def test_what_happens_outside_the_laps_is_one_inert_line(event: Event, words: str) -> None:
     assert line(event, Run().state) == words
 
 
@@ -166,7 +166,7 @@ def test_a_question_comes_with_the_command_that_answers_it() -> None:
     )
 
 
-def test_a_question_with_evidence_is_told_by_its_first_line() -> None:
+def test_a_question_with_evidence_is_shown_by_its_first_line() -> None:
     ask = Ask(
         question="The run is stuck: cycle\nlap 4: score 0.00\nlap 5: score 0.00",
         choices=("end",),

@@ -19,7 +19,7 @@ from untilgreen.surfaces.text.summary import beginning_lines, summary
         ("ab a ab", "Lap 2 is the best; the files are those of lap 2."),
     ],
 )
-def test_laps_that_are_equally_good_are_told_as_a_tie(laps: str, sentence: str) -> None:
+def test_laps_that_are_equally_good_are_reported_as_a_tie(laps: str, sentence: str) -> None:
     run = Run(gate("tests"), limits=Limits(iterations=3))
     for number, findings in enumerate(laps.split(), 1):
         run.lap(Turn(tree=f"t{number}"), tests=red(*findings))

@@ -107,7 +107,7 @@ async def test_a_run_its_course_and_its_laps(client: httpx.AsyncClient, green: s
     assert lap["missing"].startswith("The diff can't be shown")
 
 
-async def test_unknown_things_are_problems_with_a_sentence(client: httpx.AsyncClient, green: str) -> None:
+async def test_unknown_things_are_problems_with_a_reason(client: httpx.AsyncClient, green: str) -> None:
     for path in ("runs/zzzzzzzzz", f"runs/{green}/laps/9", f"runs/{green}/laps/1/output/none", "nothing"):
         answer = await client.get(f"/api/v1/{path}")
         assert answer.status_code == 404
@@ -316,7 +316,7 @@ async def test_a_server_without_a_fleet_says_so(client: httpx.AsyncClient) -> No
     assert answer.json()["detail"] == ("This server has no fleet. Set UNTILGREEN_FLEET and start it again.")
 
 
-async def test_a_fleet_that_does_not_answer_is_a_sentence(store: Store) -> None:
+async def test_a_fleet_that_does_not_answer_is_a_clear_error(store: Store) -> None:
     async with opened(store.state_dir, fleet="postgresql://nobody@127.0.0.1:1/none") as service:
         app = application(at_once(service), hosts={HOST}, token=TOKEN, me="ann")
         transport = httpx.ASGITransport(app=app)

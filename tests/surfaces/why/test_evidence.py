@@ -42,7 +42,7 @@ def played(**options: Any) -> Run:
     return run
 
 
-def test_a_stuck_run_is_explained_with_what_was_seen_what_was_tried_and_how_to_go_on() -> None:
+def test_a_stuck_run_is_explained_with_what_was_seen_what_was_tried_and_how_to_continue() -> None:
     run = played()
     run.end()
 
@@ -138,7 +138,7 @@ def test_remedies_are_not_mentioned_after_a_nudge() -> None:
     assert "remedy" not in told
 
 
-def test_a_detector_of_your_own_that_saw_nothing_is_said_where_that_is_certain() -> None:
+def test_a_custom_detector_that_saw_nothing_is_named_where_that_is_certain() -> None:
     run = Run(gate("tests"), strategy=Hybrid())
     run.lap(tests=red("a"))
     plan = msgspec.structs.replace(run.state.plan, detectors=(PartSpec(name="./detectors.py:Churn"),))
@@ -163,7 +163,7 @@ def test_a_cost_limit_is_doubled_as_money() -> None:
     assert told.ways[0].command == "untilgreen fork r1 --max-cost '$2.00'"
 
 
-def test_what_is_used_of_a_limit_is_unknown_where_no_turn_told_it() -> None:
+def test_what_is_used_of_a_limit_is_unknown_where_no_turn_reported_it() -> None:
     limits = Limits(iterations=2, cost="$5", tokens=1000, unknown_cost="ignore")
     silent, told = Run(limits=limits), Run(limits=limits)
     silent.lap(tests=red("a"))

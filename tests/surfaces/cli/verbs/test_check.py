@@ -24,7 +24,7 @@ def test_a_repeated_check_finds_a_flaky_gate_and_what_it_complains_about(cli: Cl
     assert "2/5 ✓ flips passed" in done.out
 
 
-def test_a_gate_that_is_always_red_names_what_fails_only_now_and_then(cli: Cli) -> None:
+def test_a_gate_that_is_always_red_names_what_fails_only_sometimes(cli: Cli) -> None:
     sometimes = flips(cli).partition("=")[2]
     done = cli("check", "--repeat", "3", "--gate", f"both=({sometimes}); echo 'app.py:1: error: old'; exit 1")
 

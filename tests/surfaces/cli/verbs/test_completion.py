@@ -96,7 +96,7 @@ def test_zsh_completes_verbs_flags_values_and_runs(cli: Cli, invoke: Invoke, run
         completes_everything(offers, run)
 
 
-def test_zsh_completes_from_a_folder_of_ones_own_and_when_the_script_is_sourced(
+def test_zsh_completes_from_a_custom_folder_and_when_the_script_is_sourced(
     cli: Cli, invoke: Invoke, run: str
 ) -> None:
     zsh, own = program("zsh"), cli.tmp / "own"

@@ -82,7 +82,7 @@ def test_a_note_reaches_the_agent_with_its_next_brief(cli: Cli) -> None:
     assert "The clock is in UTC." in second
 
 
-def test_a_paused_run_starts_no_further_turn_and_resume_lets_it_go_on(cli: Cli) -> None:
+def test_a_paused_run_starts_no_further_turn_and_resume_lets_it_continue(cli: Cli) -> None:
     started, run = driven(cli, SLOW, "--max-iterations", "2")
 
     sent = cli("pause", run)
@@ -150,7 +150,7 @@ def test_at_a_terminal_a_question_shows_its_command_and_waits_for_an_answer_from
     assert "accepted: lap 1 was accepted" in seen
 
 
-def test_at_a_terminal_a_paused_run_waits_and_resume_from_elsewhere_lets_it_go_on(cli: Cli) -> None:
+def test_at_a_terminal_a_paused_run_waits_and_resume_from_elsewhere_lets_it_continue(cli: Cli) -> None:
     slow = cli.agent(SLOW.format(tmp=cli.tmp))
     run = ("run", "Mend it.", "--agent", slow, "--gate", "test -f done", "--max-iterations", "2")
     terminal = cli.on_a_terminal(*run)
@@ -382,7 +382,7 @@ def test_an_answer_or_a_note_that_is_missing_is_asked_for_with_the_question(cli:
     assert f"Run {run} is not asking anything." in invoke("answer").err
 
 
-def test_show_why_and_the_overview_tell_what_a_driven_run_does(cli: Cli, invoke: Invoke) -> None:
+def test_show_why_and_the_overview_say_what_a_driven_run_does(cli: Cli, invoke: Invoke) -> None:
     started, run = driven(cli, SLOW)
 
     shown, explained, overview = invoke("show").out, invoke("why").out, invoke().out

@@ -30,7 +30,7 @@ def test_each_file_is_one_json_line(cli: Cli) -> None:
     assert all(line["fingerprint"] for line in done.lines)
 
 
-def test_the_same_failures_have_the_same_fingerprint_and_others_another(cli: Cli) -> None:
+def test_the_same_failures_have_the_same_fingerprint_and_other_failures_another_one(cli: Cli) -> None:
     (cli.place / "a.txt").write_text(RED.format(line=3) + "b.py:1: error: gone\n")
     (cli.place / "b.txt").write_text("b.py:7: error: gone\n" + RED.format(line=40))
     (cli.place / "c.txt").write_text(RED.format(line=3))
@@ -62,7 +62,7 @@ def test_a_dash_is_stdin(cli: Cli) -> None:
     assert [(line["file"], line["tool"]) for line in done.lines] == [("-", "mypy")]
 
 
-def test_a_report_is_read_as_one(cli: Cli) -> None:
+def test_a_test_report_is_read_as_a_report(cli: Cli) -> None:
     (cli.place / "junit.xml").write_text(JUNIT)
 
     (line,) = cli("fingerprint", "junit.xml", "--json").lines
@@ -82,7 +82,7 @@ def test_text_output_says_the_same_without_control_characters(cli: Cli) -> None:
     assert "\x07" not in done.out
 
 
-def test_what_can_not_be_read_is_answered_with_a_sentence(cli: Cli) -> None:
+def test_what_can_not_be_read_is_answered_with_a_clear_error(cli: Cli) -> None:
     for arguments in (("gone.txt",), (".",), (), ("--jsno", "notes.txt")):
         done = cli("fingerprint", *arguments)
 

@@ -139,7 +139,9 @@ def test_an_agent_may_fork_into_a_worktree_and_not_into_the_directory(
 
 
 @pytest.mark.parametrize("mode", ["--worktree", "--in-place"])
-def test_a_fork_that_is_killed_while_it_begins_goes_on_with_the_files_of_the_lap(cli: Cli, mode: str) -> None:
+def test_a_fork_that_is_killed_while_it_begins_continues_with_the_files_of_the_lap(
+    cli: Cli, mode: str
+) -> None:
     run = counted(cli)
     waiting = f"test -e {cli.tmp}/again || {{ touch {cli.tmp}/began; exec sleep 60; }}\n"
     agent = cli.agent(f"{waiting}{FINISHING.format(tmp=cli.tmp)}", "waiting.sh")

@@ -131,7 +131,7 @@ def test_what_is_answered_goes_into_the_file(project: Cli) -> None:
     assert "[gates.lint]" not in spec
 
 
-def test_a_gate_can_be_a_command_of_ones_own(project: Cli) -> None:
+def test_a_gate_can_be_a_custom_command(project: Cli) -> None:
     terminal = project.on_a_terminal("init")
     terminal.type("\n\n./check.sh --all\n")
     _, seen = terminal.end()

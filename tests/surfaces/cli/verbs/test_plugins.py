@@ -45,7 +45,7 @@ def test_a_gate_that_the_agent_rewrites_in_the_middle_of_a_run_changes_nothing(c
     assert [[finding["id"] for finding in found] for found in findings] == [["work.txt"], ["work.txt"]]
 
 
-def test_a_run_goes_on_with_the_gate_that_it_began_with(cli: Cli) -> None:
+def test_a_run_continues_with_the_gate_that_it_began_with(cli: Cli) -> None:
     write(cli.place, {"checks/gate.py": NO_TODOS, "untilgreen.toml": GATE_SPEC, "work.txt": "TODO\n"})
     write(cli.place, {"absent.sh": "#!/bin/sh\nrm absent.sh\n"})
     (cli.place / "absent.sh").chmod(0o755)

@@ -56,7 +56,7 @@ def test_gates_that_say_something_else_now_are_named(cli: Cli) -> None:
     assert done.result["reason"] == "'both' gave a different verdict from the journal's."
 
 
-def test_a_gate_that_can_not_run_any_more_tells_nothing(cli: Cli) -> None:
+def test_a_gate_that_can_not_run_any_more_confirms_nothing(cli: Cli) -> None:
     tool = cli.tmp / "tool"
     tool.write_text("#!/bin/sh\ntest -f done\n")
     tool.chmod(0o755)

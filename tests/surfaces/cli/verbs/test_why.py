@@ -5,7 +5,7 @@ import shlex
 from tests.surfaces.cli.helpers import NO_OP, Cli, Invoke
 
 
-def test_why_tells_programs_the_evidence_and_a_command_that_works(cli: Cli, invoke: Invoke) -> None:
+def test_why_gives_programs_the_evidence_and_a_command_that_works(cli: Cli, invoke: Invoke) -> None:
     gate = ("--gate", "done=test -f done")
     cli("run", "Fix it.", "--agent", cli.agent(NO_OP), *gate, "--max-iterations", "1")
 
@@ -25,7 +25,7 @@ def test_why_tells_programs_the_evidence_and_a_command_that_works(cli: Cli, invo
     assert len(cli.ids) == before + 1
 
 
-def test_why_tells_people_in_a_few_sections(cli: Cli, invoke: Invoke) -> None:
+def test_why_answers_people_in_a_few_sections(cli: Cli, invoke: Invoke) -> None:
     cli("run", "Fix it.", "--agent", cli.agent("touch done\n"), "--gate", "test -f done")
 
     told = invoke("why")
