@@ -105,7 +105,7 @@ def test_a_child_without_variables_is_not_one_that_can_not_be_read() -> None:
 def test_a_child_that_is_becoming_another_program_can_not_say_what_it_is() -> None:
     """It is seen with all of its variables or raises `Unsettled`; it never seems to have none."""
     looks: list[bytes | None] = []
-    for _ in range(200):
+    for _ in range(400):
         with subprocess.Popen(["sleep", "600"], env={"WHO": "me"}) as process:
             with suppress(Unsettled):
                 looks.append(environment(process.pid))
