@@ -68,7 +68,7 @@ def test_it_diverges_when_its_strategy_gives_up(project: Path) -> None:
     assert result.reason == "all 2 planned laps are used"
 
 
-def test_feedback_is_what_the_next_build_is_told(project: Path) -> None:
+def test_feedback_is_what_the_next_build_is_given(project: Path) -> None:
     told: list[str] = []
 
     def feedback(state: RunState, usual: str) -> str:

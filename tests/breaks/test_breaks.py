@@ -15,7 +15,7 @@ def test_all_of_them_are_there() -> None:
 
 
 @BY_ATTACK
-def test_an_attack_has_tests_that_there_are(one: Break) -> None:
+def test_an_attack_names_tests_that_exist(one: Break) -> None:
     assert one.tests
     for test in one.tests:
         file, _, name = test.partition("::")
@@ -27,6 +27,6 @@ def test_an_attack_has_tests_that_there_are(one: Break) -> None:
 
 
 @BY_ATTACK
-def test_an_attack_has_defences_that_there_are(one: Break) -> None:
+def test_an_attack_names_defences_that_exist(one: Break) -> None:
     assert one.defences
     assert [each for each in one.defences if each not in NAMES] == []

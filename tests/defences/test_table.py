@@ -15,7 +15,7 @@ BY_NAME = pytest.mark.parametrize("defence", TABLE, ids=lambda each: f"{each.are
 
 
 @BY_NAME
-def test_a_defence_stands_in_the_code_once(defence: Defence) -> None:
+def test_a_defence_is_in_the_code_once(defence: Defence) -> None:
     text = (ROOT / defence.file).read_text(encoding="utf-8")
 
     assert defence.in_(text), f"{defence.file} contains it {text.count(defence.code)} times"
@@ -23,7 +23,7 @@ def test_a_defence_stands_in_the_code_once(defence: Defence) -> None:
 
 
 @BY_NAME
-def test_a_defence_names_tests_that_there_are(defence: Defence) -> None:
+def test_a_defence_names_tests_that_exist(defence: Defence) -> None:
     assert defence.tests
     for test in defence.tests:
         file, _, name = test.partition("::")

@@ -184,7 +184,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_names_tests_that_there_are(fault: str) -> None:
+def test_a_fault_names_tests_that_exist(fault: str) -> None:
     assert FAULTS[fault]
     for test in FAULTS[fault]:
         file, _, name = test.partition("::")

@@ -29,7 +29,7 @@ def test_every_sentence_of_a_page_has_its_row(page: str) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_a_row_names_tests_that_there_are_or_why_it_needs_none(row: Row) -> None:
+def test_a_row_names_tests_that_exist_or_why_it_needs_none(row: Row) -> None:
     assert bool(row.tests) is not bool(row.reason)
     for test in row.tests:
         file, _, name = test.partition("::")

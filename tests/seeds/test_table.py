@@ -51,7 +51,7 @@ def test_the_tables_have_a_row_for_each_requirement() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_row_is_complete_and_stands_once(document: str) -> None:
+def test_every_row_is_complete_and_occurs_once(document: str) -> None:
     found = rows(document)
 
     assert [row for row in found if not (row.asks and row.here and row.shown)] == []

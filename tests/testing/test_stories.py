@@ -54,6 +54,6 @@ def test_manual_is_answered_with_continue() -> None:
 
 
 @pytest.mark.parametrize("played", ["", "  ", "A", "a1", "-a", "a--", "a -x"])
-def test_what_is_no_story_is_refused_with_a_sentence(played: str) -> None:
+def test_an_invalid_story_is_refused_with_a_clear_error(played: str) -> None:
     with pytest.raises(UserError, match=r"lap|word"):
         story(played, Fixed())

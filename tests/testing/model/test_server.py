@@ -155,7 +155,7 @@ def test_errors_come_with_their_status_in_the_words_of_the_api(api: str, status:
     assert json.loads(raw)["error"]["message"].startswith("scripted: ")
 
 
-def test_an_error_may_have_a_body_of_its_own() -> None:
+def test_an_error_may_have_its_own_body() -> None:
     with ScriptedModel([{"error": 429, "body": {"error": {"type": "usage_limit_reached"}}}]) as model:
         _, _, raw = send(model, "responses", request("responses"))
 
@@ -294,7 +294,7 @@ def test_it_can_be_started_from_a_command_line(tmp_path: Path) -> None:
     assert models["data"][0]["id"] == "scripted-1"
 
 
-def test_a_wrong_scenario_on_the_command_line_is_one_sentence(tmp_path: Path) -> None:
+def test_a_wrong_scenario_on_the_command_line_is_a_clear_error(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "untilgreen.testing.model", str(tmp_path / "nothing.toml")]
 
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
