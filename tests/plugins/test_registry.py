@@ -141,7 +141,7 @@ def test_a_typo_in_a_name_is_answered_with_the_nearest_one(plugins: Plugins) -> 
     assert str(caught.value) == "No strategy named 'hybird'. Did you mean 'hybrid'?"
 
 
-def test_a_name_like_no_other_is_answered_with_all_that_there_are(plugins: Plugins) -> None:
+def test_a_name_like_no_other_is_answered_with_all_known_names(plugins: Plugins) -> None:
     with pytest.raises(UnknownPlugin) as caught:
         plugins.create("detector", "xyzzy")
 

@@ -96,7 +96,7 @@ async def test_a_note_that_can_not_be_written_keeps_the_child_from_beginning(tmp
     assert not exists(tmp_path / "began")
 
 
-async def test_a_child_that_was_killed_while_it_waited_is_no_error(tmp_path: Path) -> None:
+async def test_a_child_that_was_killed_while_it_waited_is_not_an_error(tmp_path: Path) -> None:
     child = await waiting(tmp_path, fence=False)
     os.kill(child.process.pid, signal.SIGKILL)
     assert await child.process.wait() == -signal.SIGKILL

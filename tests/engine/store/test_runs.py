@@ -60,7 +60,7 @@ def test_a_run_has_a_folder_with_a_place_for_everything(store: Store, project: P
         assert place.parent == run.path
 
 
-def test_the_names_of_files_tell_lap_attempt_and_gate() -> None:
+def test_the_names_of_files_contain_lap_attempt_and_gate() -> None:
     run = FolderRecord(Path("runs/abc")).scratch
 
     assert run.pointer(run.transcript(3)) == "activity/003.jsonl"
@@ -334,7 +334,7 @@ def test_the_environment_names_the_state_directory(monkeypatch: pytest.MonkeyPat
     assert default_state_dir() == user_state_path("untilgreen", appauthor=False)
 
 
-def test_a_file_of_a_run_that_was_removed_tells_which_one(store: Store, project: Path) -> None:
+def test_a_file_of_a_run_that_was_removed_shows_which_run_it_was(store: Store, project: Path) -> None:
     run = store.create(NOW, workspace=project)
     missing = str(run.path / "output" / "missing.txt")
     assert run_ids.pruned_run(missing) is None

@@ -417,7 +417,7 @@ def test_without_a_gate_and_a_promise_nothing_could_end_the_run(project: Path) -
         planned(project, "task = 'x'\nagent = 'cmd:x'\n")
 
 
-def test_plugins_of_the_spec_are_found_beside_it_from_wherever_the_run_starts(
+def test_plugins_of_the_spec_are_found_next_to_it_from_wherever_the_run_starts(
     project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (project / "src").mkdir()

@@ -170,7 +170,7 @@ def test_files_that_match_a_pattern_are_added_up(tmp_path: Path) -> None:
     assert [finding.id for finding in seen.findings] == ["b"]
 
 
-def test_files_without_any_test_are_no_tests(tmp_path: Path) -> None:
+def test_files_without_any_test_mean_no_tests(tmp_path: Path) -> None:
     for name in ("a.xml", "b.xml"):
         (tmp_path / name).write_text(EMPTY)
 

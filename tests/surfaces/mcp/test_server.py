@@ -177,7 +177,7 @@ def test_no_tool_decides_what_people_decide(place: Path) -> None:
         ("backtest", {"strategies": ["./mine.py:Mine"]}, "There is no strategy './mine.py:Mine'."),
     ],
 )
-def test_a_mistake_is_answered_with_a_sentence(
+def test_a_mistake_is_answered_with_a_clear_error(
     place: Path, tool: str, given: dict[str, Any], sentence: str
 ) -> None:
     async def talk(client: Any) -> Any:

@@ -131,7 +131,7 @@ def test_a_build_that_failed_is_known_from_its_events() -> None:
     assert [(each.file, each.line) for each in seen.findings] == [("till/till_test.go", 3)]
 
 
-def test_events_without_any_test_are_no_tests() -> None:
+def test_events_without_any_test_mean_no_tests() -> None:
     seen = read(events({"Action": "skip", "Package": "shop/cmd"}))
 
     assert seen.no_tests

@@ -83,7 +83,7 @@ def test_forgetting_asks_first_and_keeps_the_journals(cli: Cli) -> None:
     assert "nothing has been learned" in cli("learn").out
 
 
-def test_mistakes_are_answered_with_a_sentence(cli: Cli) -> None:
+def test_mistakes_are_answered_with_a_clear_error(cli: Cli) -> None:
     teach(cli, claude=[GREEN])
 
     assert "Did you mean 'claude'?" in cli("learn", "--agent", "cloude").err

@@ -35,7 +35,9 @@ def test_a_run_is_found_by_its_id_the_beginning_of_it_or_as_the_last(cli: Cli, i
     assert invoke("show", "--json").result["run"] == last
 
 
-def test_an_id_that_fits_none_or_several_is_answered_with_those_there_are(cli: Cli, invoke: Invoke) -> None:
+def test_an_id_that_matches_none_or_several_is_answered_with_the_ids_that_exist(
+    cli: Cli, invoke: Invoke
+) -> None:
     first, last = finished(cli, "One."), finished(cli, "Two.")
     wrong = "z" + first[1:]
 
