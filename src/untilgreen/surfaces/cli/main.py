@@ -143,6 +143,7 @@ def make_app(only: str = "") -> App:
         help=ABOUT,
         help_formatter=Layout(),
         default_parameter=Parameter(negative=(), show_default=False),
+        group_parameters=Group("Options", sort_key=1),
     )
     for number, (title, verbs) in enumerate(GROUPS.items()):
         group = Group(title, sort_key=number)

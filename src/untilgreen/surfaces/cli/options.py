@@ -149,7 +149,7 @@ class Place(FleetPlace):
 
     server: Annotated[
         str | None,
-        Parameter(metavar="URL", help="Use the runs of the `untilgreen serve` at this URL.", group=MORE),
+        Parameter(metavar="URL", help="Use the runs of the server at this URL.", group=MORE),
     ] = None
     """It is never read: a command line that names a server is parsed by `remote`."""
 

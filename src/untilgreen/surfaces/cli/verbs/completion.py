@@ -44,6 +44,7 @@ def completion(
     It completes commands, options, and the ids of your runs.
 
     Try it in bash or zsh: source <(untilgreen completion bash)
+
     Try it in fish: untilgreen completion fish | source
 
     Parameters

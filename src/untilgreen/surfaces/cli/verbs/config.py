@@ -20,6 +20,7 @@ app = App(
     name="config",
     help="Show the effective settings and where they come from.",
     default_parameter=UNNEGATED,
+    group_parameters=OPTIONS,
 )
 _WIDEST = 60
 

@@ -32,6 +32,7 @@ def export(
     """Send finished runs to an OpenTelemetry collector, as the notifier `traces` does.
 
     The ids are the same each time, so a trace that was sent in part is completed.
+
     Needs the extra: pip install 'untilgreen[otel]'
     """
     if not otel:

@@ -19,7 +19,7 @@ from untilgreen.engine.store.runs import default_state_dir
 from untilgreen.errors import UserError
 from untilgreen.surfaces.cli.caller import refuse_agents
 from untilgreen.surfaces.cli.fleet_runs import fleet_url, require, run_async
-from untilgreen.surfaces.cli.options import FLEET, UNNEGATED, Json
+from untilgreen.surfaces.cli.options import FLEET, OPTIONS, UNNEGATED, Json
 from untilgreen.surfaces.json.lines import FleetLine
 from untilgreen.surfaces.text.fleet_overview import fleet_lines
 from untilgreen.surfaces.text.printing import out, out_json, tell, version_line
@@ -31,6 +31,7 @@ app = App(
     name="fleet",
     help="Run on many machines: set up, inspect, limit, schedule, export.",
     default_parameter=UNNEGATED,
+    group_parameters=OPTIONS,
 )
 TRIAL_HEARTBEAT = 10.0
 MOST_LABELS = 6

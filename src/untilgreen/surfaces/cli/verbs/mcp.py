@@ -10,6 +10,7 @@ def mcp(*, place: LocalPlace = HERE) -> int:
     """Serve runs to other agents and apps through MCP, on stdin and stdout.
 
     Add it to a client, for example: claude mcp add untilgreen -- untilgreen mcp
+
     Needs the extra: pip install 'untilgreen[mcp]'
     """
     try:

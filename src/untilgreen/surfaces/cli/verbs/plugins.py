@@ -12,11 +12,11 @@ from cyclopts import App, Parameter
 from untilgreen.errors import UserError
 from untilgreen.plugins.kinds import BUILT_IN, Kind
 from untilgreen.plugins.registry import registry
-from untilgreen.surfaces.cli.options import Json
+from untilgreen.surfaces.cli.options import OPTIONS, Json
 from untilgreen.surfaces.json.lines import PluginLine
 from untilgreen.surfaces.text.printing import out, out_json, version_line
 
-app = App(name="plugins", help="List plugins, or check one of your own.")
+app = App(name="plugins", help="List plugins, or check one of your own.", group_parameters=OPTIONS)
 
 
 @app.default
@@ -40,7 +40,8 @@ def check(
     /,
     *,
     kind: Annotated[
-        Kind | None, Parameter(help="The kind of plugin, if its methods don't tell.", show_choices=True)
+        Kind | None,
+        Parameter(metavar="KIND", help="The kind of plugin, if its methods don't tell.", show_choices=True),
     ] = None,
 ) -> int:
     """Check a plugin of your own: that it can be made, has its method, and obeys the laws of its kind.

@@ -34,7 +34,9 @@ def report(
         Format | None,
         Parameter(
             name="--format",
-            help="The format; by default that of --output, else markdown.",
+            metavar="FORMAT",
+            show_choices=False,
+            help="md, html, json or junit (default: as the name of --output ends, else md).",
         ),
     ] = None,
     output: Annotated[

@@ -14,13 +14,18 @@ from untilgreen.surfaces.cli.quick_serve import MOST_RUNS, PORT, Settings, run
 def serve(
     *,
     place: FleetPlace = HERE,
-    port: Annotated[int, Parameter(help=f"Port to listen on (default: {PORT}); 0 takes a free one.")] = PORT,
-    host: Annotated[str, Parameter(help="Address to listen on (default: 127.0.0.1).")] = "127.0.0.1",
+    port: Annotated[
+        int, Parameter(metavar="PORT", help=f"Port to listen on (default: {PORT}); 0 takes a free one.")
+    ] = PORT,
+    host: Annotated[
+        str, Parameter(metavar="ADDRESS", help="Address to listen on (default: 127.0.0.1).")
+    ] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
         Parameter(
             name="--allow-host",
-            help="Another NAME or NAME:PORT that browsers may use, for a proxy in front.",
+            metavar="NAME",
+            help="Another NAME or NAME:PORT that browsers may use, for a proxy in front. Repeat for more.",
             negative=(),
         ),
     ] = None,
@@ -45,6 +50,7 @@ def serve(
     """Serve a page and an HTTP API for all runs, on this machine.
 
     The address that it prints contains a fresh token; anyone who has it can see and control your runs.
+
     Needs the extra: pip install 'untilgreen[web]'
     """
     return run(

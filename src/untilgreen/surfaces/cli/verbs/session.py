@@ -17,7 +17,7 @@ from untilgreen.engine.store.session_runs import SessionRun, found
 from untilgreen.errors import JournalError, UserError, readable
 from untilgreen.surfaces.cli import completers
 from untilgreen.surfaces.cli.caller import me
-from untilgreen.surfaces.cli.options import HERE, UNNEGATED, FleetPlace, Json, LocalPlace
+from untilgreen.surfaces.cli.options import HERE, OPTIONS, UNNEGATED, FleetPlace, Json, LocalPlace
 from untilgreen.surfaces.cli.verbs.hook import Agent
 from untilgreen.surfaces.hook import answers
 from untilgreen.surfaces.hook.session_line import line_of
@@ -28,7 +28,12 @@ from untilgreen.surfaces.text.safe_text import inert_lines, short
 START_SECONDS = 90.0
 """Gates of the baseline that take longer are ended; an agent gives its commands two minutes."""
 
-app = App(name="session", help="Manage a loop in an agent's session.", default_parameter=UNNEGATED)
+app = App(
+    name="session",
+    help="Manage a loop in an agent's session.",
+    default_parameter=UNNEGATED,
+    group_parameters=OPTIONS,
+)
 
 Session = Annotated[
     str | None, Parameter(name="--session", metavar="ID", help="The session (default: the one this runs in).")

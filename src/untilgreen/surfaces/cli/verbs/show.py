@@ -84,7 +84,7 @@ def log(
 ) -> int:
     """Print every lap of a run in full.
 
-    Brief, answer, changes, gates and decision of one lap after another.
+    For each lap: the brief, the answer, the changes, the gates and the decision.
     """
     folder = place.find(run)
     state = folder.read().state
