@@ -346,16 +346,19 @@ def test_the_work_whose_result_a_check_compares_is_not_taken_for_the_check(path:
     [
         ("pytest.ini", "[pytest]\npython_files = check_*.py probe_*.py\n", {"check_*.py", "probe_*.py"}),
         ("pyproject.toml", '[tool.pytest.ini_options]\npython_files = ["check_*.py"]\n', {"check_*.py"}),
-        ("jest.config.js", 'module.exports = {testMatch: ["**/verify/**/*.{js,ts}"]}', {"verify/*.js"}),
+        (
+            "jest.config.js",
+            'module.exports = {testMatch: ["**/verify/**/*.{js,ts}"]}',
+            {"verify/*.js", "verify/*.ts"},
+        ),
         (".mocharc.json", '{"spec": ["probes/**/*.js"]}', {"probes/*.js"}),
+        ("cypress.config.js", "{e2e: {specPattern: 'e2e/**/*.{js,ts}'}}", {"e2e/*.js", "e2e/*.ts"}),
     ],
 )
 def test_patterns_of_tests_come_from_the_tools_configuration(
     path: str, text: str, patterns: set[str]
 ) -> None:
-    found = set(patterns_of_tests(path, text))
-
-    assert all(any(each.startswith(pattern[:8]) for each in found) for pattern in patterns), found
+    assert set(patterns_of_tests(path, text)) == patterns
 
 
 def test_a_module_in_a_package_shadows_nothing_and_an_old_file_is_just_work() -> None:

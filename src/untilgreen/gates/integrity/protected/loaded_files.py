@@ -13,17 +13,21 @@ _KEYS = (
     r"testRunner|runner|reporters?|snapshotResolver|snapshotSerializers|extends?|presets?|plugins?|transform|"
     r"resolver|configFile|env_files?)"
 )
-_VALUE = r"\s*(\[[^\]]*\]|\([^)]*\)|\{[^}]*\}|[^\s,#]+)"
+_ONE = r"\[[^\]]*\]|\([^)]*\)|\{[^}]*\}|[^\s,#]+"
+_VALUE = rf"\s*({_ONE})"
+_GLOBS = rf"\s*(\"[^\"\n]+\"|'[^'\n]+'|{_ONE})"
 _NAMED = regex(rf"\bpytest_plugins\s*(?::[^=\n]{{0,60}})?={_VALUE}|\b{_KEYS}\b[\"']?\s*[:=]{_VALUE}")
 _LISTED = regex(rf"^{_KEYS}:[ \t]*\n((?:[ \t]*-[ \t]+\S+[ \t]*\n?)+)", re.MULTILINE)
 _OPTION = regex(r"(?:^|[\s\"'=])-p[ =]?([A-Za-z_][\w.]*)")
 _TESTED = regex(
     rf"\bpython_files[\"']?\s*=\s*(\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]+)*)"
-    rf"|\b(?:testMatch|spec|testFiles|specPattern)\b[\"']?\s*[:=]{_VALUE}"
+    rf"|\b(?:testMatch|spec|testFiles|specPattern)\b[\"']?\s*[:=]{_GLOBS}"
 )
 _REQUIRED = regex(r"""(?:\brequire\(|\bfrom\b|\bimport\b)[ \t]*\(?["'](\.{1,2}/[^"']+)["']""")
 _SCRIPTS = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts")
 _WORD = regex(r"[^\s\"'`,\[\]()]+")
+_GLOB = regex(r"(?:\{[^\s\"'`\[\]{}()]*\}|[^\s\"'`,\[\]()])+")
+"""Like a word, but with the commas between alternatives in braces."""
 _ENDINGS = ("", ".py", "/__init__.py", ".js", ".cjs", ".mjs", ".ts", ".mts", "/index.js", "/index.ts")
 
 
@@ -46,7 +50,7 @@ def files_loaded_by(path: str, text: str, files: Iterable[str]) -> set[str]:
 def patterns_of_tests(path: str, text: str) -> Iterator[str]:
     """Patterns of the files that this piece of configuration declares as tests."""
     for value in ("".join(groups) for groups in _TESTED.findall(text)):
-        for word in _WORD.findall(value):
+        for word in _GLOB.findall(value):
             for glob in _spelled_out(word.replace("<rootDir>/", "")):
                 if re.search(r"\w", glob.rpartition(".")[0] or glob):
                     yield glob
