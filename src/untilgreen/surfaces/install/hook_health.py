@@ -22,7 +22,7 @@ from untilgreen.surfaces.install.targets import HOOK_NAME, TARGETS, Target
 
 _PROGRAM = regex(r"exec (\S+|'[^']*') hook ")
 _DEADLINE = regex(r" hook stop .*--deadline (\d+)")
-_STATE_DIR = regex(r" --state-dir (\S+|'[^']*')")
+_STATE_DIR = regex(r""" --state-dir ((?:'[^']*'|"[^"]*"|[^\s'"])+)""")
 _BY_NAME = "hooksConfig.disabled"
 _MANAGED = {
     "darwin": Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
