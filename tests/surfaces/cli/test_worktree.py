@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.surfaces.cli.helpers import Cli, Done, alive, eventually, git, repository, write
+from untilgreen.crash_points import CRASH_AT
 
 MENDING = "cat > /dev/null\necho mended > notes.txt\n"
 MENDED = "grep -q mended notes.txt"
@@ -276,25 +277,49 @@ def test_a_driver_stopped_by_a_signal_ends_its_setup_and_says_how_to_resume(
     assert f"untilgreen resume {cli.ids[0]}" in left.err
 
 
-def test_a_driver_killed_while_the_worktree_is_made_is_followed_by_one_that_goes_on(cli: Cli) -> None:
-    write(cli.place, {f"many/{number}.txt": f"{number}\n" for number in range(300)})
+@pytest.mark.parametrize("point", ["git:before:worktree#1", "git:after:worktree#1"])
+def test_a_driver_killed_before_it_notes_the_worktree_is_followed_by_one_that_goes_on(
+    cli: Cli, point: str
+) -> None:
+    died = cli(
+        *("run", "Mend it.", "--worktree", "-a", cli.agent(MENDING), "-g", MENDED), env={CRASH_AT: point}
+    )
+
+    done = cli("resume")
+
+    assert (died.code, done.code) == (-signal.SIGKILL, 0), done.err
+    assert_only_the_notes_changed(cli)
+
+
+def test_a_driver_killed_while_git_makes_the_worktree_is_followed_by_one_that_goes_on(cli: Cli) -> None:
+    """git outlives the driver, and a filter keeps it in the middle of its files until the driver is dead."""
+    waiting = f"echo git >> {cli.tmp}/began; until test -e {cli.tmp}/go; do sleep 0.02; done; cat"
+    Path(cli.env["HOME"], ".gitconfig").write_text(f'[filter "slow"]\n\tsmudge = "{waiting}"\n')
+    write(cli.place, {".gitattributes": "middle.txt filter=slow\n", "early.txt": "1\n", "middle.txt": "2\n"})
     git(cli.place, "add", "--all")
-    git(cli.place, *IDENTITY, "commit", "--quiet", "--message", "many")
-    for pause in (0.0, 0.02, 0.08):
-        before = len(worktrees(cli))
-        started = cli.start("run", "Mend it.", "--worktree", "-a", cli.agent(MENDING), "-g", MENDED)
-        while len(worktrees(cli)) == before and started.process.poll() is None:
-            time.sleep(0.002)
-        time.sleep(pause)
-        started.signal(signal.SIGKILL)
-        started.end()
+    git(cli.place, *IDENTITY, "commit", "--quiet", "--message", "more")
+    started = cli.start("run", "Mend it.", "--worktree", "-a", cli.agent(MENDING), "-g", MENDED)
+    eventually((cli.tmp / "began").exists)
+    started.signal(signal.SIGKILL)
+    started.end()
+    (place,) = (cli.runs.parent / "worktrees").glob("*/")
+    half = ((place / "early.txt").exists(), (place / "notes.txt").exists())
 
-        done = cli("resume", cli.ids[-1])
+    following = cli.start("resume")
+    time.sleep(1.0)  # it waits for the first git, and starts no second one beside it
+    began = (cli.tmp / "began").read_text()
+    (cli.tmp / "go").touch()
+    done = following.end()
 
-        assert done.code == 0, done.err
-        changed = git(cli.place, "diff", "--name-only", "HEAD", f"untilgreen/{cli.ids[-1]}")
-        assert changed == "notes.txt\n"
-    assert git(cli.place, "worktree", "list").count("\n") == 4
+    assert (half, began) == ((True, False), "git\n")
+    assert done.code == 0, done.err
+    assert_only_the_notes_changed(cli)
+
+
+def assert_only_the_notes_changed(cli: Cli) -> None:
+    """The only run left one worktree, and a branch that differs in one file."""
+    assert git(cli.place, "diff", "--name-only", "HEAD", f"untilgreen/{cli.ids[0]}") == "notes.txt\n"
+    assert git(cli.place, "worktree", "list").count("\n") == 2
     git(cli.place, "fsck", "--strict")
 
 

@@ -2,12 +2,12 @@
 
 import json
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.surfaces.cli.helpers import Cli, Invoke, eventually, git, write
+from untilgreen.crash_points import CRASH_AT
 from untilgreen.engine.operations.prune import Rules, prune
 from untilgreen.engine.store.runs import Store
 
@@ -154,16 +154,19 @@ def test_runs_of_other_directories_go_only_with_all_even_if_the_directory_is_gon
 
 
 def test_a_prune_that_is_killed_is_finished_by_the_next(cli: Cli) -> None:
-    runs = [counted(cli, "--worktree", laps=2) for _ in range(3)]
-    for pause in (0.35, 0.5, 0.65):
-        started = cli.start("prune", "--keep", "0d")
-        time.sleep(pause)
-        started.signal(signal.SIGKILL)
-        started.end()
-    (cli.runs / ".gone-left").mkdir()
+    runs = [counted(cli, "--worktree", laps=2) for _ in range(2)]
+    points = (
+        "remove:after:tree#1",  # the worktree is gone, but the repository still knows it
+        "git:before:update-ref#1",
+        "git:after:update-ref#1",
+        "forget:after:rename#1",
+        "remove:before:tree#1",  # the next prune begins with what the last one renamed
+    )
+    died = [cli("prune", "--keep", "0d", env={CRASH_AT: point}).code for point in points]
 
     done = cli("prune", "--keep", "0d", "--json")
 
+    assert died == [-signal.SIGKILL] * len(points)
     assert done.code == 0, done.err
     assert not [path for path in cli.runs.iterdir()]
     for run in runs:
