@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import anyio
 import anyio.lowlevel
 import pytest
-from anyio.abc import TaskStatus
 from msgspec.structs import replace
 
 from untilgreen import Continue, Decision, Fixed, Limits, Manual, Ralph, Reply, RunState, Signal, Verdict
@@ -43,7 +42,7 @@ from untilgreen.errors import AgentUnavailable, JournalError, PluginFailed, Unti
 from untilgreen.journal.memory import MemoryJournal
 from untilgreen.ports import Activity, CheckContext, TurnContext
 from untilgreen.surfaces.text.event_lines import line as told_line
-from untilgreen.testing.doubles import MARK
+from untilgreen.testing.doubles import MARK, FakeClock
 from untilgreen.testing.journals import Crash
 from untilgreen.testing.workspaces import MemoryWorkspace
 from untilgreen.testing.world import World
@@ -564,26 +563,43 @@ async def test_a_rate_limit_pauses_and_the_same_lap_continues() -> None:
     assert sum(isinstance(event, Paused) for event in world.heard) == 2
 
 
+class SleepsForever(FakeClock):
+    """A clock on which no sleep ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asleep = anyio.Event()
+
+    async def sleep_until(self, moment: float) -> None:
+        self.asleep.set()
+        await anyio.sleep_forever()
+
+
 async def test_a_pause_over_a_restart_still_waits_for_its_time() -> None:
     agent = FailsFirst(files := MemoryWorkspace(), "rate_limited", retry_at=5_000.0)
     world = await World("a -", agents={"one": agent}, workspace=files).start()
+    usual, clock = world.parts, SleepsForever()
+    world.parts = replace(usual, clock=clock)
     unattended = world.runner()
 
-    async def leave_when_paused(*, task_status: TaskStatus[None]) -> None:
-        task_status.started()
-        while not any(isinstance(event, Paused) for event in world.heard):
-            await anyio.lowlevel.checkpoint()
+    async def leave_when_asleep() -> None:
+        await clock.asleep.wait()
         await unattended.interrupt("SIGTERM")
 
-    async with anyio.create_task_group() as group:
-        await group.start(leave_when_paused)
-        left = await unattended.drive()
-
-    if left.outcome is None:
-        assert exit_code(left) == 143
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(leave_when_asleep)
+            left = await unattended.drive()
+    world.parts = usual
     state = await world.runner().drive()
+
+    assert (left.outcome, exit_code(left)) == (None, 143)
+    assert left.now < 5_000
     assert state.outcome == "converged"
-    assert state.now >= 5_000
+    assert [event.at >= 5_000 for event in world.heard if isinstance(event, BriefOffered)][:2] == [
+        False,
+        True,
+    ]
 
 
 async def test_manual_waits_for_a_person_and_an_unattended_seat_leaves_with_exit_5() -> None:
