@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli, script, write
+from tests.surfaces.cli.helpers import Cli, alive, script, write
 
 CLAUDE_HELP = (
     "--print --output-format --verbose --permission-mode --settings --resume --model --max-budget-usd"
@@ -116,6 +116,18 @@ def test_an_agent_that_crashes_does_not_crash_doctor(cli: Cli) -> None:
 
     assert row["status"] == "warn"
     assert "doesn't print its version" in row["detail"]
+
+
+def test_an_agent_that_leaves_its_output_open_does_not_hang_doctor(cli: Cli) -> None:
+    body = (
+        f'case "$1" in\n--version) sleep 300 & echo $! > {cli.tmp}/pid; echo 2.1.325;;\n'
+        f'--help) echo "{CLAUDE_HELP}";;\nesac\n'
+    )
+
+    row = rows(cli, env=claude(cli, body))["agent claude"]
+
+    assert (row["status"], row["detail"][:8]) == ("ok", "2.1.325 ")
+    assert not alive(int((cli.tmp / "pid").read_text()))
 
 
 def test_a_wrong_spec_fails_with_its_line(cli: Cli) -> None:
