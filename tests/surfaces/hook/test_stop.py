@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
+from shutil import which
 
 import anyio
 import pytest
@@ -276,7 +278,16 @@ def test_an_abort_pauses_the_loop_until_go_or_cancel(session: Session) -> None:
     assert session.notes() == []
 
 
-def test_a_run_can_be_taken_out_of_its_session_and_back(session: Session) -> None:
+def without_claude(path: str, folder: Path) -> str:
+    """A PATH with git in this folder, and without the directories that have a claude."""
+    folder.mkdir()
+    (folder / "git").symlink_to(which("git") or "")
+    others = [each for each in path.split(os.pathsep) if not Path(each, "claude").exists()]
+    return os.pathsep.join([str(folder), *others])
+
+
+def test_a_run_can_be_taken_out_of_its_session_and_back(session: Session, tmp_path: Path) -> None:
+    session.env["PATH"] = without_claude(session.env["PATH"], tmp_path / "bin")
     session.start("make it ok", *OK_GATE)
     run = session.journal.parent.name
 
@@ -284,7 +295,7 @@ def test_a_run_can_be_taken_out_of_its_session_and_back(session: Session) -> Non
     assert refused.code == 2
     assert f"is in progress in session {session.id}" in refused.err
     taken = session.call("resume", run, "--no-input", "--take")
-    assert taken.code == 4  # the agent is not installed here; the run stays open
+    assert taken.code == 4  # there is no claude; the run stays open
     assert session.events("LapVoided")[0].reason == "taken out of its session"
 
     told = session.stop(active=False)
