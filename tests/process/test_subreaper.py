@@ -57,6 +57,27 @@ def test_an_inner_tree_that_ends_does_not_end_the_adoption_of_the_outer_one() ->
     assert not is_subreaper()
 
 
+ALREADY_SUBREAPER = """
+import ctypes
+from untilgreen.process.subreaper import adopting_orphans, is_subreaper
+
+PR_SET_CHILD_SUBREAPER = 36
+print(is_subreaper())
+ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+with adopting_orphans(1):
+    print(is_subreaper())
+print(is_subreaper())
+"""
+
+
+def test_a_process_that_was_a_subreaper_before_is_one_afterwards() -> None:
+    seen = subprocess.run(
+        [sys.executable, "-c", ALREADY_SUBREAPER], capture_output=True, check=True, text=True
+    )
+
+    assert seen.stdout.split() == ["False", "True", "True"]
+
+
 def test_a_process_whose_grandchild_ran_away_has_adopted_it_and_is_not_childless() -> None:
     seen = subprocess.run([sys.executable, "-c", RUNAWAY], capture_output=True, check=True, text=True)
 
