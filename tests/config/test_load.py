@@ -200,9 +200,8 @@ def test_an_empty_variable_and_those_of_others_say_nothing(tmp_path: Path) -> No
 def test_no_variable_that_untilgreen_itself_uses_is_in_the_way() -> None:
     """Inside a run all of them may be set at once, and `untilgreen check` has to work there."""
     package = Path(untilgreen.__file__).parent
-    texts = [
-        path.read_text(encoding="utf-8") for path in package.rglob("*.py") if path.parent.name != "config"
-    ]
+    paths = [path for path in package.rglob("*.py") if package / "config" not in path.parents]
+    texts = [path.read_text(encoding="utf-8") for path in paths]
     named = {name for text in texts for name in re.findall(r"\bUNTILGREEN_[A-Z_]+", text)}
     used = {name for name in named if not name.endswith("_") and "__" not in name}
     env = dict.fromkeys(used - {"UNTILGREEN_CONFIG", "UNTILGREEN_PROFILE"}, "some-value-of-its-own")

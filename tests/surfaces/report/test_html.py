@@ -5,7 +5,7 @@ import re
 from hashlib import sha256
 from html.parser import HTMLParser
 
-from tests.surfaces.report.played import EVIL, green, hostile
+from tests.surfaces.report.played import green, hostile
 from untilgreen.surfaces.report.html import page
 
 # fmt: off
@@ -96,4 +96,13 @@ def test_the_picture_says_in_words_what_its_signs_mean_and_what_broke() -> None:
 
 def test_changes_are_shown_by_lap_and_in_all() -> None:
     assert page(green()).count('<span class="add">+a + b</span>') == 3
-    assert EVIL not in page(hostile())
+
+
+def test_a_diff_contains_no_markup_but_our_own() -> None:
+    patches = re.findall(r'<pre class="patch">(.*?)</pre>', page(hostile()), re.DOTALL)
+
+    assert len(patches) == 2
+    for patch in patches:
+        text = re.sub(r"<span(?: class=\"[a-z]+\")?>|</span>", "", patch)
+        assert text.count("&lt;script&gt;") == 3
+        assert not set("<>\"'") & set(text)

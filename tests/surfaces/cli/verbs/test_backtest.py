@@ -117,7 +117,12 @@ def test_mistakes_are_answered_with_a_sentence_and_leave_no_file(cli: Cli) -> No
         assert done.code == 2, done
         assert sentence in done.err
         assert "Traceback" not in done.err
-    assert sorted(path.name for path in cli.place.iterdir() if "out" in path.name) == []
+    assert sorted(path.name for path in cli.place.iterdir()) == [
+        ".git",
+        "bad.jsonl",
+        "notes.txt",
+        "runs.jsonl",
+    ]
 
 
 def runs_of_the_demo(cli: Cli) -> list[str]:
