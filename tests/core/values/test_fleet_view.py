@@ -30,7 +30,3 @@ def test_what_the_api_sends_is_what_the_fleet_knows() -> None:
 
     assert msgspec.json.decode(sent, type=FleetView) == FLEET
     assert msgspec.json.decode(sent)["workers"][0]["seen"] is None
-
-
-def test_a_fleet_whose_engine_can_be_asked_says_nothing_about_it() -> None:
-    assert FLEET.temporal == ""

@@ -21,9 +21,7 @@ class Strict:
         there = (workspace.root / "answer.txt").exists()
         return Verdict(status="pass" if there else "fail", score=float(there))
 """
-LENIENT = STRICT.replace("(workspace.root / 'answer.txt').exists()", "True").replace(
-    '(workspace.root / "answer.txt").exists()', "True"
-)
+LENIENT = STRICT.replace('(workspace.root / "answer.txt").exists()', "True")
 KILL = "kill -9 $PPID; sleep 5\n"
 
 

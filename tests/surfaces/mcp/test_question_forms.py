@@ -15,7 +15,6 @@ from untilgreen.engine.store.runs import Store
 pytest.importorskip("mcp", reason="the extra [mcp] is not installed")
 
 ERAS = ("auto", "legacy")
-TASKS = "io.modelcontextprotocol/tasks"
 
 
 @pytest.fixture
