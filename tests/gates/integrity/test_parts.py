@@ -349,9 +349,18 @@ def test_the_work_whose_result_a_check_compares_is_not_taken_for_the_check(path:
         (
             "jest.config.js",
             'module.exports = {testMatch: ["**/verify/**/*.{js,ts}"]}',
-            {"verify/*.js", "verify/*.ts"},
+            {"verify/*.js", "verify/*.ts", "*/verify/*.js", "*/verify/*.ts"},
         ),
         (".mocharc.json", '{"spec": ["probes/**/*.js"]}', {"probes/*.js"}),
+        (
+            "jest.config.js",
+            "{testMatch: ['**/checks/**/*.[jt]s?(x)', '<rootDir>/?(*.)+(check|probe).js'], x: 1}",
+            {
+                *("checks/*.[jt]s", "checks/*.[jt]sx", "*/checks/*.[jt]s", "*/checks/*.[jt]sx"),
+                *("check.js", "probe.js", "*.check.js", "*.probe.js"),
+            },
+        ),
+        (".mocharc.yml", "spec: probes/**/*.js\n", {"probes/*.js"}),
         ("cypress.config.js", "{e2e: {specPattern: 'e2e/**/*.{js,ts}'}}", {"e2e/*.js", "e2e/*.ts"}),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from untilgreen.regex import regex
 
@@ -15,7 +16,9 @@ _KEYS = (
 )
 _ONE = r"\[[^\]]*\]|\([^)]*\)|\{[^}]*\}|[^\s,#]+"
 _VALUE = rf"\s*({_ONE})"
-_GLOBS = rf"\s*(\"[^\"\n]+\"|'[^'\n]+'|{_ONE})"
+_QUOTED = r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`"
+_GLOBS = rf"\s*(\[(?:{_QUOTED}|[^\]\"'`])*\]|{_QUOTED}|{_ONE})"
+"""A glob may contain the brackets and commas that end a list or an entry of it."""
 _NAMED = regex(rf"\bpytest_plugins\s*(?::[^=\n]{{0,60}})?={_VALUE}|\b{_KEYS}\b[\"']?\s*[:=]{_VALUE}")
 _LISTED = regex(rf"^{_KEYS}:[ \t]*\n((?:[ \t]*-[ \t]+\S+[ \t]*\n?)+)", re.MULTILINE)
 _OPTION = regex(r"(?:^|[\s\"'=])-p[ =]?([A-Za-z_][\w.]*)")
@@ -26,8 +29,9 @@ _TESTED = regex(
 _REQUIRED = regex(r"""(?:\brequire\(|\bfrom\b|\bimport\b)[ \t]*\(?["'](\.{1,2}/[^"']+)["']""")
 _SCRIPTS = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts")
 _WORD = regex(r"[^\s\"'`,\[\]()]+")
-_GLOB = regex(r"(?:\{[^\s\"'`\[\]{}()]*\}|[^\s\"'`,\[\]()])+")
-"""Like a word, but with the commas between alternatives in braces."""
+_STRING = regex(_QUOTED)
+_MOST_PATTERNS = 500
+"""Nested alternatives multiply."""
 _ENDINGS = ("", ".py", "/__init__.py", ".js", ".cjs", ".mjs", ".ts", ".mts", "/index.js", "/index.ts")
 
 
@@ -50,10 +54,19 @@ def files_loaded_by(path: str, text: str, files: Iterable[str]) -> set[str]:
 def patterns_of_tests(path: str, text: str) -> Iterator[str]:
     """Patterns of the files that this piece of configuration declares as tests."""
     for value in ("".join(groups) for groups in _TESTED.findall(text)):
-        for word in _GLOB.findall(value):
-            for glob in _spelled_out(word.replace("<rootDir>/", "")):
+        strings = [string[1:-1] for string in _STRING.findall(value)]
+        for word in strings or _WORD.findall(value):
+            spelled = _spelled_out(_with_braces(word.replace("<rootDir>/", "")))
+            for glob in islice(spelled, _MOST_PATTERNS):
                 if re.search(r"\w", glob.rpartition(".")[0] or glob):
                     yield glob
+
+
+def _with_braces(glob: str) -> str:
+    """The alternatives of extended globs as braces: `?(x)` is `{,x}`, `+(a|b)` is `{a,b}`."""
+    glob = re.sub(r"[*!]\([^()]*\)", "*", glob)
+    glob = re.sub(r"\?\(([^()]*)\)", r"@(|\1)", glob)
+    return re.sub(r"[@+]\(([^()]*)\)", lambda found: f"{{{found[1].replace('|', ',')}}}", glob)
 
 
 def _spelled_out(glob: str) -> Iterator[str]:
@@ -63,8 +76,11 @@ def _spelled_out(glob: str) -> Iterator[str]:
         for each in braces[1].split(","):
             yield from _spelled_out(glob[: braces.start()] + each + glob[braces.end() :])
         return
-    glob = re.sub(r"^(?:\./|\*\*/)+", "", glob).replace("/**/", "/*").replace("**", "*")
-    yield glob.removesuffix("$") if "*" in glob or "/" in glob or "." in glob else f"{glob}/*"
+    anywhere = glob.removeprefix("./").startswith("**/")
+    glob = re.sub(r"^(?:\./|\*\*/)+", "", glob).replace("/**/", "/*").replace("**", "*").removesuffix("$")
+    yield glob if "*" in glob or "/" in glob or "." in glob else f"{glob}/*"
+    if anywhere and "/" in glob:
+        yield f"*/{glob}"
 
 
 def _names(text: str) -> Iterator[str]:
