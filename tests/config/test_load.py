@@ -109,7 +109,7 @@ def test_a_variable_may_name_the_file_and_a_flag_goes_before_it(tmp_path: Path) 
     assert loaded(tmp_path, env=env, config=tmp_path / "two.toml").spec.file.labels == {"from": "two"}
 
 
-def test_a_file_that_is_not_there_is_said_with_who_named_it(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_what_named_it(tmp_path: Path) -> None:
     missing = tmp_path / "no.toml"
 
     assert finding(tmp_path, config=missing).startswith(f"There is no file {missing}.")
@@ -251,7 +251,7 @@ def test_set_reaches_every_key(tmp_path: Path, below: str, written: str, values:
         ("agent.model=opus", "--set agent.model: agent does not name a plugin."),
     ],
 )
-def test_a_wrong_set_is_said_with_what_was_typed(tmp_path: Path, written: str, said: str) -> None:
+def test_a_wrong_set_is_reported_as_it_was_typed(tmp_path: Path, written: str, said: str) -> None:
     assert finding(tmp_path, None, sets=[written]).startswith(said)
 
 
@@ -274,7 +274,7 @@ def test_a_variable_for_the_agent_replaces_the_list_in_the_file(tmp_path: Path) 
     assert [agent.name for agent in found.spec.agents] == ["cmd:x"]
 
 
-def test_a_wrong_flag_is_said_to_come_from_the_command_line(tmp_path: Path) -> None:
+def test_a_wrong_flag_is_reported_as_from_the_command_line(tmp_path: Path) -> None:
     assert finding(tmp_path, None, flags={"limits": {"time": "soon"}}).startswith(
         "command line: limits.time = 'soon' is not a valid duration."
     )
@@ -285,7 +285,7 @@ def test_the_task_comes_from_the_spec_when_none_is_given(tmp_path: Path) -> None
     assert loaded(tmp_path, "task = 'Fix it'\n", task="That").spec.task == "That"
 
 
-def test_the_task_may_be_a_file_beside_the_spec(tmp_path: Path) -> None:
+def test_the_task_may_be_a_file_next_to_the_spec(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "PROMPT.md").write_bytes(b"\xef\xbb\xbf# Fix it\n\nAll of it.\n")
 
@@ -315,7 +315,7 @@ def test_a_task_in_a_later_layer_replaces_the_file(tmp_path: Path) -> None:
         (b" \n", "is empty. Describe in it what you want done."),
     ],
 )
-def test_a_task_file_without_a_task_is_said_with_its_line(
+def test_a_task_file_without_a_task_is_reported_with_its_line(
     tmp_path: Path, content: bytes | None, said: str
 ) -> None:
     if content is not None:
@@ -326,7 +326,7 @@ def test_a_task_file_without_a_task_is_said_with_its_line(
     )
 
 
-def test_a_task_file_with_an_impossible_name_is_said_too(tmp_path: Path) -> None:
+def test_a_task_file_with_an_impossible_name_is_reported(tmp_path: Path) -> None:
     assert "can't be read: " in finding(tmp_path, 'task_file = "a\\u0000b"\n', task=None)
 
 
@@ -335,7 +335,7 @@ def test_an_empty_task_does_not_fall_back_to_the_one_in_the_spec(tmp_path: Path,
     assert finding(tmp_path, "task = 'Fix it'\n", task=task).startswith("The task is empty.")
 
 
-def test_no_task_at_all_is_said_with_the_ways_to_give_one(tmp_path: Path) -> None:
+def test_a_missing_task_is_reported_with_the_ways_to_give_one(tmp_path: Path) -> None:
     assert finding(tmp_path, "", task=None).startswith("There is no task. Give it as an argument")
 
 

@@ -119,7 +119,7 @@ FAULTS: dict[str, tuple[str, ...]] = {
         "tests/cheats/runners/honest/ctest/new_test.toml",
     ),
     "honest runs were accused because of a flaky test that they never touched": (
-        f"{GATES}/test_unkept.py::test_a_test_that_fails_now_and_then_accuses_nobody",
+        f"{GATES}/test_unkept.py::test_a_flaky_test_accuses_nobody",
     ),
     "tape: ids without the test's name, and no finding after a crash": (
         f"{PARSERS}/outputs/tape.txt",

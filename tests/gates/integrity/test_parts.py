@@ -257,7 +257,7 @@ def test_a_file_without_whole_test_modules_has_nothing_to_put_back(text: str) ->
         ("#[test]\nfn adds() {}\n", "fn adds() {}\n", "tests: adds"),
     ],
 )
-def test_what_was_done_is_said_in_words(old: str, new: str, words: str) -> None:
+def test_a_change_is_explained_in_words(old: str, new: str, words: str) -> None:
     assert words in explain("t.py", "modified", old, new)
 
 
@@ -337,7 +337,7 @@ def test_what_a_file_of_a_gate_leads_to_is_known(path: str, text: str, files: se
         ("ci/check.sh", "test `python3 calc.py 1 2` = 3\n"),
     ],
 )
-def test_the_work_whose_result_a_check_compares_is_not_taken_for_the_check(path: str, text: str) -> None:
+def test_the_program_that_a_check_runs_is_not_part_of_the_check(path: str, text: str) -> None:
     assert "calc.py" not in files_named_in(path, text, "")
 
 

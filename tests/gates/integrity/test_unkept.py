@@ -91,7 +91,7 @@ async def begun(project: Project, *, link: Path | None = None) -> IntegrityGate:
 
 
 @pytest.mark.parametrize("name", ["kept.log", "folder.log/file"])
-async def test_ignored_files_below_what_was_a_link_cost_nobody_a_file(
+async def test_ignored_files_below_a_former_link_cost_the_user_no_file(
     project: Project, tmp_path: Path, name: str
 ) -> None:
     """The original link is put back, and a path of the agent's directory then leads out of the room."""
@@ -237,7 +237,7 @@ async def test_originals_that_heal_themselves_are_found(project: Project) -> Non
 @pytest.mark.parametrize(
     "other", ["", "    def test_other(self):\n        self.assertNotEqual(len(MARK), 4)\n"]
 )
-async def test_a_test_that_fails_now_and_then_accuses_nobody(project: Project, other: str) -> None:
+async def test_a_flaky_test_accuses_nobody(project: Project, other: str) -> None:
     """The agent never touched the file with the flaky test; it changed another one."""
     flaky = (
         "import pathlib, unittest\n\n\nclass Flaky(unittest.TestCase):\n    def test_it(self):\n"

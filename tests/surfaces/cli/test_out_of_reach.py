@@ -108,7 +108,7 @@ def test_a_gates_script_that_the_agent_rewrites_is_put_back_and_run_again(cli: C
 
 
 @pytest.mark.parametrize("way", ["resume", "detach"])
-def test_a_module_that_the_agent_leaves_there_is_not_taken_for_one_of_ours(cli: Cli, way: str) -> None:
+def test_a_module_that_the_agent_leaves_there_is_not_imported_as_ours(cli: Cli, way: str) -> None:
     planted = f"open({str(cli.tmp / 'planted')!r}, 'w')\nraise SystemExit(0)\n"
     write(cli.tmp, {"planted.py": planted})
     body = (
@@ -184,7 +184,7 @@ def test_for_every_verb_it_is_decided_whether_an_agent_may_call_it() -> None:
     ],
     ids=" ".join,
 )
-def test_what_a_person_decides_is_refused_by_the_mark_of_an_agent(
+def test_a_persons_decision_is_refused_by_the_mark_of_an_agent(
     cli: Cli, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, call: tuple[str, ...]
 ) -> None:
     (Path(cli.env["HOME"]) / ".claude").mkdir(exist_ok=True)
@@ -199,7 +199,7 @@ def test_what_a_person_decides_is_refused_by_the_mark_of_an_agent(
     assert "is for people, not for agents, and CLAUDECODE is set here" in refused.err
 
 
-def test_what_a_person_decides_is_refused_inside_of_a_real_turn(cli: Cli) -> None:
+def test_a_persons_decision_is_refused_inside_a_real_turn(cli: Cli) -> None:
     """The agent calls each of them itself, with the variables of its turn."""
     (Path(cli.env["HOME"]) / ".claude").mkdir()
     write(cli.place, {"untilgreen.toml": "[gates.green]\nrun = 'true'\n"})

@@ -58,7 +58,7 @@ def test_a_run_that_changes_nothing_leaves_no_branch(cli: Cli) -> None:
     assert not [ref for ref in refs(cli.place) if ref.startswith("refs/heads/untilgreen")]
 
 
-def test_what_the_agent_commits_itself_is_kept_beside_the_one_commit(cli: Cli) -> None:
+def test_the_agents_own_commits_are_kept_besides_the_one_commit(cli: Cli) -> None:
     own = MENDING + "git -c user.name=B -c user.email=b@example.org commit -qam 'by myself'\n"
 
     done = mended(cli, agent=own + "git checkout -q -b elsewhere\n")
@@ -71,7 +71,7 @@ def test_what_the_agent_commits_itself_is_kept_beside_the_one_commit(cli: Cli) -
     assert git(cli.place, "log", "-1", "--format=%s", "elsewhere") == "by myself\n"
 
 
-def test_two_runs_beside_each_other_do_not_see_each_other(cli: Cli) -> None:
+def test_two_runs_at_the_same_time_do_not_see_each_other(cli: Cli) -> None:
     agents = [
         f"cat > /dev/null\necho {me} > {me}.txt\nls > {cli.tmp}/seen-{me}\ntouch {cli.tmp}/{me}\n"
         f"while ! test -e {cli.tmp}/{other}; do sleep 0.05; done\nls >> {cli.tmp}/seen-{me}\n"
@@ -114,7 +114,7 @@ def test_setup_and_copies_make_the_worktree_ready_and_are_no_part_of_the_result(
 
 
 @pytest.mark.parametrize("table", ['copy=["local.cfg"]', 'setup="echo port = 2 > local.cfg"'])
-def test_what_setup_writes_over_a_file_that_git_keeps_is_no_part_of_the_result(cli: Cli, table: str) -> None:
+def test_changes_that_setup_makes_to_tracked_files_are_not_in_the_result(cli: Cli, table: str) -> None:
     write(cli.place, {"local.cfg": "port = 1\n"})
     git(cli.place, "add", "--all")
     git(cli.place, *IDENTITY, "commit", "--quiet", "--message", "more")
@@ -238,7 +238,7 @@ def test_every_kind_of_repository_can_have_worktrees(cli: Cli, made: Callable[[C
     git(place, "fsck", "--strict")
 
 
-def test_a_driver_killed_while_it_sets_up_is_followed_by_one_that_goes_on(cli: Cli) -> None:
+def test_the_next_driver_continues_after_one_killed_during_setup(cli: Cli) -> None:
     setup = f"echo $$ >> {cli.tmp}/setups; test -e {cli.tmp}/again || exec sleep 60"
     started = cli.start(
         *("run", "Mend it.", "--worktree", "-a", cli.agent(MENDING), "-g", MENDED),
@@ -278,7 +278,7 @@ def test_a_driver_stopped_by_a_signal_ends_its_setup_and_says_how_to_resume(
 
 
 @pytest.mark.parametrize("point", ["git:before:worktree#1", "git:after:worktree#1"])
-def test_a_driver_killed_before_it_notes_the_worktree_is_followed_by_one_that_goes_on(
+def test_the_next_driver_continues_after_one_killed_before_it_notes_the_worktree(
     cli: Cli, point: str
 ) -> None:
     died = cli(
@@ -291,7 +291,7 @@ def test_a_driver_killed_before_it_notes_the_worktree_is_followed_by_one_that_go
     assert_only_the_notes_changed(cli)
 
 
-def test_a_driver_killed_while_git_makes_the_worktree_is_followed_by_one_that_goes_on(cli: Cli) -> None:
+def test_the_next_driver_continues_after_one_killed_while_git_makes_the_worktree(cli: Cli) -> None:
     """git outlives the driver, and a filter keeps it in the middle of its files until the driver is dead."""
     waiting = f"echo git >> {cli.tmp}/began; until test -e {cli.tmp}/go; do sleep 0.02; done; cat"
     Path(cli.env["HOME"], ".gitconfig").write_text(f'[filter "slow"]\n\tsmudge = "{waiting}"\n')

@@ -27,7 +27,7 @@ from untilgreen.errors import UserError
 OK_GATE = ("--gate", "tests=test -f ok")
 
 
-def test_a_loop_goes_on_until_the_gate_is_green_and_the_promise_was_given(session: Session) -> None:
+def test_a_loop_continues_until_the_gate_is_green_and_the_promise_was_given(session: Session) -> None:
     begun = session.start("make it ok", *OK_GATE, "--max-iterations=5")
     assert begun.out.startswith("[UNTILGREEN LOOP - ITERATION 1/5]")
 
@@ -83,7 +83,7 @@ def test_a_session_can_only_cancel_its_own_loop(session: Session) -> None:
     assert session.notes() == []
 
 
-def test_a_users_own_turn_is_no_lap_and_gets_no_brief(session: Session) -> None:
+def test_a_users_own_turn_is_not_a_lap_and_gets_no_brief(session: Session) -> None:
     session.start("make it ok", *OK_GATE)
     assert session.stop(active=False).brief
 
@@ -106,7 +106,7 @@ def test_a_prompt_of_ones_own_in_the_middle_pauses_the_loop(session: Session) ->
     assert (session.laps(), session.state()["iteration"]) == (0, 1)
 
 
-def test_a_stop_with_work_in_the_background_is_let_go_and_is_no_lap(session: Session) -> None:
+def test_a_stop_with_work_in_the_background_is_allowed_and_ends_no_lap(session: Session) -> None:
     session.start("make it ok", *OK_GATE)
     tasks = [{"id": "b1", "status": "running", "description": "npm run dev"}]
 
@@ -195,7 +195,7 @@ def test_a_gate_past_the_deadline_is_ended_and_the_session_may_stop(session: Ses
     assert (verdict.status, verdict.findings[0].id) == ("error", "timeout")
 
 
-def test_a_hook_that_is_told_to_leave_ends_its_gates_and_says_so_in_the_journal(session: Session) -> None:
+def test_a_hook_that_gets_sigterm_ends_its_gates_and_records_it(session: Session) -> None:
     gate = "test -f slow || { touch slow; exit 1; }; echo $$ > pid; exec sleep 600"
     session.start("make it ok", "--gate", f"tests={gate}")
     hook = session.begin("stop", session.payload(active=False))
@@ -327,7 +327,7 @@ def test_a_run_that_was_cancelled_elsewhere_lets_its_session_go(session: Session
     assert session.notes() == []
 
 
-def test_a_session_is_told_what_the_journal_says_that_it_was_told(session: Session) -> None:
+def test_a_session_gets_the_brief_that_the_journal_records(session: Session) -> None:
     session.start("make it ok", "--gate", "test -f ok")
 
     second = session.stop()

@@ -72,7 +72,7 @@ def test_a_question_is_shown_as_a_form_and_the_choice_is_the_answer(store: Store
 
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize("action", ["cancel", "decline"])
-def test_a_closed_form_is_no_answer(store: Store, mode: str, action: str) -> None:
+def test_a_closed_form_does_not_answer(store: Store, mode: str, action: str) -> None:
     person = Person(action)
 
     said, answers = waited(store, person, mode=mode)
@@ -81,7 +81,7 @@ def test_a_closed_form_is_no_answer(store: Store, mode: str, action: str) -> Non
     assert said.structured_content["question"].startswith("Lap 1 scored 0.00")
 
 
-def test_what_is_no_choice_is_no_answer(store: Store) -> None:
+def test_only_an_offered_choice_is_an_answer(store: Store) -> None:
     assert waited(store, Person("accept", answer="approve everything"))[1] == []
     assert waited(store, Person("accept"))[1] == []
 
@@ -93,7 +93,7 @@ def test_a_client_without_forms_gets_the_question(store: Store) -> None:
     assert said.structured_content["question"].startswith("Lap 1 scored 0.00")
 
 
-def test_somebody_who_may_only_look_is_not_asked(store: Store) -> None:
+def test_a_viewer_is_not_asked(store: Store) -> None:
     person = Person("accept", answer="stop")
 
     assert waited(store, person, power="look")[1] == []

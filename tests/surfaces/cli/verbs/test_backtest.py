@@ -18,7 +18,7 @@ RUNS = (
 )
 
 
-def test_a_table_tells_what_was_saved_and_lost_for_each_source(cli: Cli) -> None:
+def test_a_table_shows_what_was_saved_and_lost_for_each_source(cli: Cli) -> None:
     write(cli.place / "runs.jsonl", *RUNS)
 
     done = cli("backtest", "--trajectories", "runs.jsonl")

@@ -37,7 +37,7 @@ def ok(done: Done) -> Done:
     return done
 
 
-def test_what_was_there_stays_and_twice_is_once(invoke: Invoke, cli: Cli) -> None:
+def test_other_settings_stay_and_installing_twice_changes_nothing(invoke: Invoke, cli: Cli) -> None:
     home = home_of(cli)
     (home / ".claude").mkdir()
     before = json.dumps(THEIRS, indent=2) + "\n"
@@ -123,7 +123,7 @@ def test_other_agents_have_their_own_files(
     assert not (home_of(cli) / file).exists()
 
 
-def test_commands_of_gemini_are_toml_that_hands_on_what_was_typed(invoke: Invoke, cli: Cli) -> None:
+def test_commands_of_gemini_are_toml_that_passes_the_arguments_on(invoke: Invoke, cli: Cli) -> None:
     ok(invoke("install", "--yes", "gemini"))
 
     command = tomllib.loads((home_of(cli) / ".gemini/commands/ralph.toml").read_text())
@@ -133,7 +133,7 @@ def test_commands_of_gemini_are_toml_that_hands_on_what_was_typed(invoke: Invoke
     assert list((home_of(cli) / ".gemini/commands").iterdir()) == []
 
 
-def test_copilot_has_a_file_of_its_own_for_hooks_and_skills_for_commands(invoke: Invoke, cli: Cli) -> None:
+def test_copilot_has_a_separate_file_for_hooks_and_skills_for_commands(invoke: Invoke, cli: Cli) -> None:
     home = home_of(cli) / ".copilot"
     ok(invoke("install", "--yes", "copilot"))
     settings = json.loads((home / "hooks/untilgreen.json").read_text())

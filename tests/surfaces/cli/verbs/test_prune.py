@@ -116,9 +116,7 @@ def test_age_counts_from_the_end_of_a_run_and_named_runs_go_at_any_age(cli: Cli,
     assert "is not a valid duration" in wrong.err
 
 
-def test_a_branch_that_somebody_went_on_with_and_files_that_somebody_changed_stay(
-    cli: Cli, invoke: Invoke
-) -> None:
+def test_branches_with_new_commits_and_changed_files_stay(cli: Cli, invoke: Invoke) -> None:
     run = counted(cli, "--worktree", laps=1)
     place, branch = cli.runs.parent / "worktrees" / run, f"untilgreen/{run}"
     write(place, {"mine.txt": "precious\n"})
@@ -175,9 +173,7 @@ def test_a_prune_that_is_killed_is_finished_by_the_next(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-async def test_a_run_that_somebody_else_prunes_meanwhile_is_passed_over(
-    tmp_path: Path, dry_run: bool
-) -> None:
+async def test_a_run_that_another_process_prunes_meanwhile_is_skipped(tmp_path: Path, dry_run: bool) -> None:
     store = Store(tmp_path)
     run = store.create(1_785_000_000.0, workspace=tmp_path)
     store.forget(run)
@@ -197,7 +193,7 @@ def test_an_agent_may_not_prune(cli: Cli, invoke: Invoke, monkeypatch: pytest.Mo
     assert (done.code, "not for agents" in done.err, cli.ids) == (2, True, [run])
 
 
-def test_what_was_pruned_is_told_line_by_line_as_json(cli: Cli, invoke: Invoke) -> None:
+def test_pruned_runs_are_listed_as_json_lines(cli: Cli, invoke: Invoke) -> None:
     run = counted(cli, laps=1)
 
     lines = invoke("prune", "--keep", "0d", "--json").lines
