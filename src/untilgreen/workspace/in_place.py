@@ -8,9 +8,9 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 import msgspec
@@ -120,6 +120,8 @@ def _existing(top: Path, paths: Collection[str]) -> tuple[str, ...]:
     for name in names:
         if name.startswith("/") or name.split("/")[0] == ".git" or not os.path.lexists(top / name):
             continue
+        if any(_in_the_way(top, name)):
+            continue
         if not any(name.startswith(f"{each}/") for each in chosen):
             chosen.append(name)
     return tuple(chosen)
@@ -133,12 +135,22 @@ def _move_aside(note: Note, aside: Path) -> None:
 
 
 def _move_back(note: Note, aside: Path) -> None:
-    """Put the files back, replacing what a gate may have created in their place."""
+    """Put the files back, replacing what a gate may have created in their place or on the way there."""
     for path in note.aside:
         if os.path.lexists(aside / path):
+            for made in _in_the_way(Path(note.top), path):
+                made.unlink()
             _carry(aside / path, Path(note.top, path))
     if aside.exists():
         remove_tree(aside)
+
+
+def _in_the_way(top: Path, path: str) -> Iterator[Path]:
+    """What is no directory on the way to a path, such as a link that leads out of the workspace."""
+    for folder in reversed(PurePosixPath(path).parents):
+        place = top / folder
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            yield place
 
 
 def _carry(source: Path, target: Path) -> None:
@@ -169,5 +181,6 @@ def _clear(path: Path) -> None:
 
 def _put_parts(top: Path, parts: Mapping[str, bytes]) -> None:
     for name, content in parts.items():
-        (top / name).parent.mkdir(parents=True, exist_ok=True)
-        replace_file(top / name, content)
+        if not any(_in_the_way(top, name)):  # an original, where the agent made a directory
+            (top / name).parent.mkdir(parents=True, exist_ok=True)
+            replace_file(top / name, content)

@@ -208,12 +208,17 @@ def _shows_through(room: Room, path: str, around: Collection[str]) -> bool:
     if path.startswith("/"):
         return True
     path = path.rstrip("/")
-    if any((room.path / folder).is_symlink() or (room.path / folder).is_file() for folder in _folders(path)):
+    if _is_cut_off(room.path, path):
         return False
     own = room.path / path
     if own.is_dir() and not own.is_symlink() and path not in around:
         hide_below(own)
     return not os.path.lexists(own)
+
+
+def _is_cut_off(room: Path, path: str) -> bool:
+    """Whether a file or a link is on the way, such as an original where the agent made a directory."""
+    return any((room / folder).is_symlink() or (room / folder).is_file() for folder in _folders(path))
 
 
 def _folders(path: str) -> Iterator[str]:
@@ -269,6 +274,8 @@ def _make_empty(into: Path) -> None:
 def _put_parts(room: Path, parts: Mapping[str, bytes]) -> None:
     """Write these files in place of what is there: an agent's link would lead out of the room."""
     for name, content in parts.items():
+        if _is_cut_off(room, name):
+            continue
         (room / name).unlink(missing_ok=True)
         (room / name).parent.mkdir(parents=True, exist_ok=True)
         (room / name).write_bytes(content)
