@@ -7,6 +7,7 @@ asks for conflict markers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -18,6 +19,7 @@ from untilgreen.engine.store.folder_record import FolderRecord
 from untilgreen.engine.store.runs import Store
 from untilgreen.engine.wiring.workplace import start_of, workplace
 from untilgreen.engine.worktree.result_commit import result_tree
+from untilgreen.engine.worktree.setup import without_links
 from untilgreen.errors import UserError
 from untilgreen.ports import Restoration
 from untilgreen.workspace.directory_lock import DirectoryLock
@@ -52,7 +54,7 @@ async def apply_result(
     state: RunState, folder: FolderRecord, store: Store, snapshot: str, *, markers: bool, dry_run: bool
 ) -> Applied:
     """Merge what the run changed into the directory that it was started from."""
-    start = start_of(state.plan)
+    start = _start(state)
     with DirectoryLock(await git_root(start) or start, run=folder.id, state_dir=store.state_dir):
         workspace = await _users_files(state, folder)
         ours = await workspace.snapshot(BEFORE)
@@ -73,7 +75,7 @@ def _remember(folder: FolderRecord, note: _Note) -> None:
 
 async def take_back(state: RunState, folder: FolderRecord, store: Store) -> Restoration:
     """Undo the last apply of a run; files changed since are left alone."""
-    start = start_of(state.plan)
+    start = _start(state)
     with DirectoryLock(await git_root(start) or start, run=folder.id, state_dir=store.state_dir):
         note = _remembered(folder)
         workspace = await _users_files(state, folder)
@@ -99,7 +101,7 @@ def _remembered(folder: FolderRecord) -> _Note:
 
 async def _users_files(state: RunState, folder: FolderRecord) -> GitWorkspace:
     """The directory that the run was started from; an interrupted apply there is undone first."""
-    start = start_of(state.plan)
+    start = _start(state)
     if not workplace(state.plan).repository:  # without git the trees are in the run's own folder
         return await open_workspace(start, run=folder.id, private_dir=folder.scratch.private)
     private = folder.scratch.origin
@@ -108,6 +110,11 @@ async def _users_files(state: RunState, folder: FolderRecord) -> GitWorkspace:
     if cut_off is not None:
         await workspace.restore(cut_off.before, cut_off.before)
     return workspace
+
+
+def _start(state: RunState) -> Path:
+    """The directory that the run was started from."""
+    return without_links(start_of(state.plan), workplace(state.plan).below)
 
 
 async def _base(state: RunState, workspace: GitWorkspace) -> str:

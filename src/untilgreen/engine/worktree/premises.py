@@ -70,13 +70,13 @@ class LocalPremises:
                 f"To continue from one of its laps: untilgreen fork {state.run} --fleet"
             )
         found = self._known or StartFacts()
-        known, begin = found.repositories, setup.root_of(plan, scratch)
+        known = found.repositories
         top = await setup.top_of(plan, scratch, known)
         session_notes.check_free(top, self._store, besides=scratch.run)
         with DirectoryLock(top, run=scratch.run, state_dir=scratch.state_dir):
             await scratch.clear_up(GRACE_SECONDS)
             untouched = await setup.ensure(state, scratch, self._watchers, self._warn)
-            workspace = found.workspaces.pop(scratch.run, None)
+            workspace, begin = found.workspaces.pop(scratch.run, None), setup.root_of(plan, scratch)
             workspace = workspace or await open_workspace(begin, scratch.run, scratch.private, known)
             warn_once = _Once(self._warn)
             workspace.tell = warn_once

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from glob import has_magic
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import anyio
@@ -83,9 +83,21 @@ def worktree_of(plan: Plan, scratch: Scratch) -> Worktree | None:
 
 def root_of(plan: Plan, scratch: Scratch) -> Path:
     """Where agents and gates of the run are started."""
-    if not in_worktree(plan):
-        return start_of(plan)
-    return scratch.worktree / workplace(plan).below
+    below = workplace(plan).below
+    return without_links(scratch.worktree / below if in_worktree(plan) else start_of(plan), below)
+
+
+def without_links(start: Path, below: str) -> Path:
+    """The directory; refused if a link is there now, since its files are not those of the workspace."""
+    path = start
+    for name in reversed(PurePath(below).parts):
+        if path.is_symlink() and path.name == name:
+            raise WorkspaceNotReady(
+                f"{str(path)!r} was a directory when the run began, and is a link now, so an agent may have "
+                "made it. Put the directory back, and try again."
+            )
+        path = path.parent
+    return start
 
 
 async def top_of(plan: Plan, scratch: Scratch, repositories: Repositories | None = None) -> Path:
@@ -210,11 +222,29 @@ def _copy_all(plan: Plan, worktree: Worktree) -> None:
     """Copy ignored files from the user's directory to the same place in the worktree."""
     for source, place in _copies(plan):
         target = worktree.path / place
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
-        else:
-            shutil.copy2(source, target)
+        _refuse_links_out(worktree.path, target)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+            else:
+                shutil.copy2(source, target)
+        except OSError as error:
+            raise WorkspaceNotReady(
+                f"workspace.copy can't copy {str(place)!r} into the worktree: {error}. "
+                "Move what is in its way, or remove it from workspace.copy."
+            ) from error
+
+
+def _refuse_links_out(top: Path, target: Path) -> None:
+    """The files of a lap may have an agent's links, and a copy would be written to where they lead."""
+    inside = target.rglob("*") if target.is_dir() else ()
+    for path in (target, *(each for each in inside if each.is_symlink())):
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(top)):
+            raise WorkspaceNotReady(
+                f"workspace.copy would write through a link to {os.path.realpath(path)!r}, outside the "
+                "worktree. Start from files without that link, or remove the path from workspace.copy."
+            )
 
 
 def _copies(plan: Plan) -> Iterator[tuple[Path, Path]]:
