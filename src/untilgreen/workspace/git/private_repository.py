@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import stat
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -38,6 +39,12 @@ _ODD = regex(
 """Settings under which git takes a file for something other than it is on disk."""
 STORES = ("lfs", "git-crypt", "annex")
 """Directories in which filters keep data."""
+
+
+OURS = Path("refs", "heads", "untilgreen")
+"""The branches of runs."""
+_DIGITS = 2
+"""How many digits of its name the directory of a loose object has."""
 
 
 class PrivateRepository:
@@ -99,10 +106,16 @@ class PrivateRepository:
         Its processes hold the lock too: the next driver waits for one that outlives this driver.
         """
         async with alone(self._busy, self.repository.top) as descriptors:
-            refuse_links(self.repository.objects)
+            refuse_links(self.repository.objects, *self._shared())
             for left in self.path.glob("*.lock"):  # from a git that was killed
                 left.unlink()
             yield replace(self.git, descriptors=descriptors)
+
+    def _shared(self) -> tuple[Path, ...]:
+        """Where an agent in a sandbox may write in git's own directories: only in those of a worktree."""
+        if self.repository.git_dir == self.repository.common:
+            return ()
+        return self.repository.git_dir, self.repository.common / OURS
 
     def _config(self, settings: str) -> str:
         wide = self.repository.object_format != "sha1"
@@ -138,8 +151,11 @@ class PrivateRepository:
         _write(self.path / FROZEN, written(each for each in kept if not each.filter))
 
 
-def refuse_links(objects: Path) -> None:
-    """An agent that commits can write here, and git would follow a link to wherever it leads."""
+def refuse_links(objects: Path, *shared: Path) -> None:
+    """An agent that commits can write here: git would follow a link, and wait forever at a pipe.
+
+    `shared` are other directories of git in which it can write.
+    """
     try:
         entries = list(os.scandir(objects))
     except FileNotFoundError:
@@ -148,10 +164,41 @@ def refuse_links(objects: Path) -> None:
         ) from None
     for entry in entries:
         if entry.is_symlink():
-            raise WorkspaceNotReady(
-                f"{entry.path!r} is a link. Git never creates one there, so an agent may have. "
-                "Remove it, and try again."
-            )
+            raise WorkspaceNotReady(_trap(entry.path, "a link"))
+        for path in _no_objects(entry):
+            raise WorkspaceNotReady(_trap(path, "no regular file"))
+    for path in _endless(*shared):
+        raise WorkspaceNotReady(_trap(path, "a pipe or a device"))
+
+
+def _trap(path: str, what: str) -> str:
+    return f"{path!r} is {what}. Git never creates one there, so an agent may have. Remove it, and try again."
+
+
+def _no_objects(entry: os.DirEntry[str]) -> Iterator[str]:
+    """What is in a directory of loose objects and is none."""
+    if len(entry.name) == _DIGITS and entry.is_dir():
+        with os.scandir(entry) as found:
+            yield from (each.path for each in found if not each.is_file(follow_symlinks=False))
+
+
+def _endless(*folders: Path) -> Iterator[str]:
+    """The pipes and devices in these directories, and links to some: reading them may never end."""
+    left = list(map(str, folders))
+    while left:
+        with suppress(OSError), os.scandir(left.pop()) as found:
+            for entry in found:
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(entry.path)
+                elif not entry.is_file() and _is_endless(entry):
+                    yield entry.path
+
+
+def _is_endless(entry: os.DirEntry[str]) -> bool:
+    with suppress(OSError):
+        mode = entry.stat().st_mode
+        return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+    return False
 
 
 def _named(settings: list[Setting], key: str, usual: str, top: Path) -> Path:
