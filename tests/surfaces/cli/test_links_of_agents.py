@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.helpers import Cli
-from tests.surfaces.cli.test_worktree import IDENTITY, MENDED, MENDING, git, write
+from tests.surfaces.cli.helpers import Cli, git, write
+from tests.surfaces.cli.test_worktree import IDENTITY, MENDED, MENDING
 
 MINE = "not committed yet\n"
 
