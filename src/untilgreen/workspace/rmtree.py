@@ -12,20 +12,36 @@ from untilgreen.crash_points import passing
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a directory, even if it contains read-only directories."""
+    """Remove a directory, even if it contains read-only directories, or very many inside one another."""
     passing("remove", "before", "tree")
     try:
         shutil.rmtree(path)
     except FileNotFoundError:
         return
-    except PermissionError:
-        for folder, inner, _ in os.walk(path):
-            here = Path(folder)
-            for each in (here, *(here / name for name in inner)):
-                if not each.is_symlink():
-                    each.chmod(stat.S_IRWXU)
+    except (OSError, RecursionError):
+        if path.is_symlink() or not path.is_dir():
+            raise
+        _flatten(path)
         shutil.rmtree(path)
     passing("remove", "after", "tree")
+
+
+def _flatten(path: Path) -> None:
+    """Move every directory to the top, and make it writable.
+
+    To remove one inside another takes a frame and a descriptor each, of which an agent can make us run out.
+    """
+    left = [os.fspath(path)]
+    while left:
+        folder = left.pop()
+        os.chmod(folder, stat.S_IRWXU)  # noqa: PTH101 - a string as it comes
+        with os.scandir(folder) as entries:
+            inner = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        for each in inner:
+            os.chmod(each, stat.S_IRWXU)  # noqa: PTH101 - as above
+            aside = os.path.join(path, secrets.token_hex(8))  # noqa: PTH118 - as above
+            os.rename(each, aside)  # noqa: PTH104 - as above
+            left.append(aside)
 
 
 def replace_file(path: Path, content: bytes) -> None:

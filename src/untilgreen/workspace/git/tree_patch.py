@@ -70,14 +70,17 @@ class Patcher:
         taken = paths if new == "take" else known
         if self._filters and await filtered(git, taken):
             raise NotPatchable
-        return await to_thread.run_sync(self._patched, tree, taken, new == "take") if taken else tree
+        try:
+            return await to_thread.run_sync(self._patched, tree, taken, new == "take") if taken else tree
+        except RecursionError:  # so many directories inside one another
+            raise NotPatchable from None
 
     def differences(self, before: str, after: str) -> Compared | None:
         """What differs between two trees, in git's order; None if that is not known without git."""
         compared = Compared([], [])
         try:
             self._compare(before.encode(), after.encode(), b"", compared)
-        except KeyError:
+        except (KeyError, RecursionError):
             return None
         return compared
 

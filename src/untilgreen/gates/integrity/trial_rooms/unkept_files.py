@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -41,7 +42,10 @@ def remember_all(top: Path, unkept: Iterable[str], into: Path) -> None:
 
 def remember(top: Path, paths: Iterable[str], into: Path) -> None:
     """Record what every such file looks like now, in a file outside the workspace."""
-    marks = {name: mark for path in _worth_it(paths) for name, mark in _marks(top, path)}
+    marks: dict[str, Mark] = {}
+    for path in _worth_it(paths):
+        with suppress(RecursionError):  # directories too deep to look at count as changed
+            marks.update(_marks(top, path))
     partial = into.with_name(f"{into.name}.new")
     partial.write_bytes(msgspec.msgpack.encode(marks))
     partial.replace(into)
@@ -64,7 +68,10 @@ def compare(top: Path, paths: Iterable[str], before: Marks | None, keep: Collect
         if before is None or _is_kept(path, keep):
             shown.append(path)
             continue
-        same, other = _compare(top, path, before, keep)
+        try:
+            same, other = _compare(top, path, before, keep)
+        except RecursionError:
+            same, other = False, [path]
         if same:
             shown.append(path)
         hidden += other
