@@ -35,8 +35,7 @@ def report(
         Parameter(
             name="--format",
             metavar="FORMAT",
-            show_choices=False,
-            help="md, html, json or junit (default: as the name of --output ends, else md).",
+            help="The format; by default as the name of --output ends, else md.",
         ),
     ] = None,
     output: Annotated[
