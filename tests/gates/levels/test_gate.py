@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -292,6 +293,24 @@ async def test_data_has_to_match_its_json_schema(project: Path) -> None:
 
     assert len(verdict.findings) == 1
     assert "version" in verdict.findings[0].id
+
+
+@pytest.mark.parametrize("schema", ['{"$ref": "http://127.0.0.1:PORT/x.json"}', '{"type": 1}', "{"])
+async def test_a_schema_that_can_not_be_used_is_red_and_fetches_nothing(project: Path, schema: str) -> None:
+    """An agent may write the schema, and the driver would fetch a reference outside any sandbox."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        port = server.getsockname()[1]
+        (project / "schema.json").write_text(schema.replace("PORT", str(port)))
+
+        verdict = await check(
+            project, min_level="L0", L0={"data": [{"file": "package.json", "json_schema": "schema.json"}]}
+        )
+
+        with pytest.raises(BlockingIOError):
+            server.accept()
+    assert len(verdict.findings) == 1
+    assert "the schema can't be used" in verdict.findings[0].message
 
 
 async def test_json_on_stdout_has_to_match_its_schema(project: Path) -> None:
