@@ -60,3 +60,23 @@ async def test_a_pipe_in_gits_own_directories_is_named_and_not_waited_for(
 
     with anyio.fail_after(20), pytest.raises(WorkspaceNotReady, match="Git never creates one there"):
         await workspace.snapshot("1")
+
+
+async def test_a_pipe_is_found_in_a_directory_that_was_read_before(
+    worktree: Worktree, tmp_path: Path
+) -> None:
+    """Directories that have not changed are not read again; making a pipe changes its directory."""
+    place = object_file(worktree.repository)
+    place.parent.mkdir(exist_ok=True)
+    workspace = GitWorkspace(worktree.path, "run", tmp_path / "private")
+    await anyio.sleep(0.2)  # so that the directory is old enough
+    for number in range(2):
+        write(worktree.path, {"other.txt": f"{number}\n"})
+        await workspace.snapshot(str(number))
+    before = place.parent.stat()
+    os.mkfifo(place)
+    os.utime(place.parent, ns=(before.st_atime_ns, before.st_mtime_ns))  # ctime can't be set back
+    write(worktree.path, {"new.txt": NEW})
+
+    with anyio.fail_after(20), pytest.raises(WorkspaceNotReady, match="not a regular file"):
+        await workspace.snapshot("2")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from msgspec.structs import replace
 
 from untilgreen.errors import WorkspaceNotReady
 from untilgreen.regex import regex
+from untilgreen.workspace.file_stamps import FRESH_NANOSECONDS
 from untilgreen.workspace.git.command import OFFLINE, SEALED, Git
 from untilgreen.workspace.git.git_lock import alone
 from untilgreen.workspace.git.loose_objects import LooseObjects
@@ -47,6 +49,10 @@ _DIGITS = 2
 """How many digits of its name the directory of a loose object has."""
 
 
+Known = dict[str, tuple[int, int]]
+"""Directories in which nothing was wrong, by their inode and the time of their last change."""
+
+
 class PrivateRepository:
     """The private git directory of one run, and git commands that use it."""
 
@@ -55,6 +61,7 @@ class PrivateRepository:
         self.path = private / "git"
         self.index = self.path / "index"
         self._busy = private / "busy"
+        self._known: Known = {}
         self.git = Git(
             place=repository.top,
             variables={
@@ -106,7 +113,7 @@ class PrivateRepository:
         Its processes hold the lock too: the next driver waits for one that outlives this driver.
         """
         async with alone(self._busy, self.repository.top) as descriptors:
-            refuse_links(self.repository.objects, *self._shared())
+            refuse_links(self.repository.objects, *self._shared(), known=self._known)
             for left in self.path.glob("*.lock"):  # from a git that was killed
                 left.unlink()
             yield replace(self.git, descriptors=descriptors)
@@ -151,11 +158,14 @@ class PrivateRepository:
         _write(self.path / FROZEN, written(each for each in kept if not each.filter))
 
 
-def refuse_links(objects: Path, *shared: Path) -> None:
+def refuse_links(objects: Path, *shared: Path, known: Known | None = None) -> None:
     """An agent that commits can write here: git would follow a link, and wait forever at a pipe.
 
-    `shared` are other directories of git in which it can write.
+    `shared` are other directories of git in which it can write. Directories of objects that have not changed
+    since they were `known` are not read again.
     """
+    known = {} if known is None else known
+    old_enough = time.time_ns() - FRESH_NANOSECONDS
     try:
         entries = list(os.scandir(objects))
     except FileNotFoundError:
@@ -165,8 +175,15 @@ def refuse_links(objects: Path, *shared: Path) -> None:
     for entry in entries:
         if entry.is_symlink():
             raise WorkspaceNotReady(_trap(entry.path, "a link"))
+        if len(entry.name) != _DIGITS or not entry.is_dir():
+            continue
+        now = entry.stat()
+        if known.get(entry.path) == (now.st_ino, now.st_ctime_ns):
+            continue
         for path in _no_objects(entry):
-            raise WorkspaceNotReady(_trap(path, "no regular file"))
+            raise WorkspaceNotReady(_trap(path, "not a regular file"))
+        if now.st_ctime_ns < old_enough:
+            known[entry.path] = now.st_ino, now.st_ctime_ns
     for path in _endless(*shared):
         raise WorkspaceNotReady(_trap(path, "a pipe or a device"))
 
@@ -176,10 +193,9 @@ def _trap(path: str, what: str) -> str:
 
 
 def _no_objects(entry: os.DirEntry[str]) -> Iterator[str]:
-    """What is in a directory of loose objects and is none."""
-    if len(entry.name) == _DIGITS and entry.is_dir():
-        with os.scandir(entry) as found:
-            yield from (each.path for each in found if not each.is_file(follow_symlinks=False))
+    """What is in a directory of loose objects and is not one."""
+    with os.scandir(entry) as found:
+        yield from (each.path for each in found if not each.is_file(follow_symlinks=False))
 
 
 def _endless(*folders: Path) -> Iterator[str]:
