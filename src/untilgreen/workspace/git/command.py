@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from shutil import which
@@ -85,6 +85,8 @@ class Git(Struct, frozen=True, kw_only=True):
     """More settings for the command line, each as `name=value`."""
     descriptors: Sequence[int] = ()
     """Open files that every git process holds until it ends, even if it outlives us."""
+    before: Callable[[], None] | None = None
+    """Called before a process is started; raises an error if git must not run."""
 
     async def __call__(self, *arguments: str | bytes, given: bytes | None = None) -> bytes:
         """Run one command and return its output."""
@@ -116,6 +118,8 @@ class Git(Struct, frozen=True, kw_only=True):
     ) -> CompletedProcess[bytes]:
         verb = os.fsdecode(arguments[0])
         self._refuse_a_pipe()
+        if self.before is not None:
+            self.before()
         passing("git", "before", verb)
         path = self._path()
         process = Popen(

@@ -131,6 +131,8 @@ class Index:
         async def run(look: tuple[str, ...]) -> None:
             done[look] = await self._git.attempt(*look)
 
+        if self._git.before is not None:
+            self._git.before()  # here, since a task group would wrap its error
         async with anyio.create_task_group() as group:
             for look in looks:
                 group.start_soon(run, look)

@@ -14,6 +14,7 @@ import stat
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -113,10 +114,15 @@ class PrivateRepository:
         Its processes hold the lock too: the next driver waits for one that outlives this driver.
         """
         async with alone(self._busy, self.repository.top) as descriptors:
-            refuse_links(self.repository.objects, *self._shared(), known=self._known)
+            refuse_links(self.repository.objects)
             for left in self.path.glob("*.lock"):  # from a git that was killed
                 left.unlink()
-            yield replace(self.git, descriptors=descriptors)
+            yield replace(self.git, descriptors=descriptors, before=cache(self._refuse_pipes))
+
+    def _refuse_pipes(self) -> None:
+        """An agent that commits can write here, and git would wait forever at a pipe."""
+        for path in (*_no_objects(self.repository.objects, self._known), *_endless(*self._shared())):
+            raise WorkspaceNotReady(_trap(path, "not a regular file"))
 
     def _shared(self) -> tuple[Path, ...]:
         """Where an agent in a sandbox may write in git's own directories: only in those of a worktree."""
@@ -158,14 +164,8 @@ class PrivateRepository:
         _write(self.path / FROZEN, written(each for each in kept if not each.filter))
 
 
-def refuse_links(objects: Path, *shared: Path, known: Known | None = None) -> None:
-    """An agent that commits can write here: git would follow a link, and wait forever at a pipe.
-
-    `shared` are other directories of git in which it can write. Directories of objects that have not changed
-    since they were `known` are not read again.
-    """
-    known = {} if known is None else known
-    old_enough = time.time_ns() - FRESH_NANOSECONDS
+def refuse_links(objects: Path) -> None:
+    """An agent that commits can write here, and git would follow a link to wherever it leads."""
     try:
         entries = list(os.scandir(objects))
     except FileNotFoundError:
@@ -175,27 +175,25 @@ def refuse_links(objects: Path, *shared: Path, known: Known | None = None) -> No
     for entry in entries:
         if entry.is_symlink():
             raise WorkspaceNotReady(_trap(entry.path, "a link"))
-        if len(entry.name) != _DIGITS or not entry.is_dir():
-            continue
-        now = entry.stat()
-        if known.get(entry.path) == (now.st_ino, now.st_ctime_ns):
-            continue
-        for path in _no_objects(entry):
-            raise WorkspaceNotReady(_trap(path, "not a regular file"))
-        if now.st_ctime_ns < old_enough:
-            known[entry.path] = now.st_ino, now.st_ctime_ns
-    for path in _endless(*shared):
-        raise WorkspaceNotReady(_trap(path, "a pipe or a device"))
 
 
 def _trap(path: str, what: str) -> str:
     return f"{path!r} is {what}. Git never creates one there, so an agent may have. Remove it, and try again."
 
 
-def _no_objects(entry: os.DirEntry[str]) -> Iterator[str]:
-    """What is in a directory of loose objects and is not one."""
-    with os.scandir(entry) as found:
-        yield from (each.path for each in found if not each.is_file(follow_symlinks=False))
+def _no_objects(objects: Path, known: Known) -> Iterator[str]:
+    """What is in the directories of loose objects and is not one; those that did not change are not read."""
+    old_enough = time.time_ns() - FRESH_NANOSECONDS
+    for entry in os.scandir(objects):
+        if len(entry.name) != _DIGITS or not entry.is_dir(follow_symlinks=False):
+            continue
+        now = entry.stat(follow_symlinks=False)
+        if known.get(entry.path) == (now.st_ino, now.st_ctime_ns):
+            continue
+        with os.scandir(entry) as found:
+            yield from (each.path for each in found if not each.is_file(follow_symlinks=False))
+        if now.st_ctime_ns < old_enough:
+            known[entry.path] = now.st_ino, now.st_ctime_ns
 
 
 def _endless(*folders: Path) -> Iterator[str]:
