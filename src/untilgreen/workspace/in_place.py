@@ -146,7 +146,7 @@ def _move_back(note: Note, aside: Path) -> None:
 
 
 def _in_the_way(top: Path, path: str) -> Iterator[Path]:
-    """What is no directory on the way to a path, such as a link that leads out of the workspace."""
+    """Files and links among the parent directories of a path; a link may lead out of the workspace."""
     for folder in reversed(PurePosixPath(path).parents):
         place = top / folder
         if place.is_symlink() or (place.exists() and not place.is_dir()):

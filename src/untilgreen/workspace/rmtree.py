@@ -29,7 +29,7 @@ def remove_tree(path: Path) -> None:
 def _flatten(path: Path) -> None:
     """Move every directory to the top, and make it writable.
 
-    To remove one inside another takes a frame and a descriptor each, of which an agent can make us run out.
+    Removing nested directories takes a stack frame and a descriptor per level; an agent can exhaust both.
     """
     left = [os.fspath(path)]
     while left:

@@ -20,7 +20,7 @@ def against_schema(value: Any, path: Path) -> list[str]:
     """
     try:
         import jsonschema  # noqa: PLC0415 - an extra
-        from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: PLC0415 - the same
+        from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: PLC0415 - the same; has no types
         from referencing.exceptions import Unresolvable  # noqa: PLC0415 - the same
     except ImportError as error:
         raise UserError(

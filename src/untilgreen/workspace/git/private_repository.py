@@ -42,16 +42,12 @@ _ODD = regex(
 """Settings under which git takes a file for something other than it is on disk."""
 STORES = ("lfs", "git-crypt", "annex")
 """Directories in which filters keep data."""
-
-
 OURS = Path("refs", "heads", "untilgreen")
 """The branches of runs."""
 _DIGITS = 2
-"""How many digits of its name the directory of a loose object has."""
-
-
+"""The length of the names of directories with loose objects."""
 Known = dict[str, tuple[int, int]]
-"""Directories in which nothing was wrong, by their inode and the time of their last change."""
+"""Directories without a trap, with their inode and ctime."""
 
 
 class PrivateRepository:
@@ -182,7 +178,7 @@ def _trap(path: str, what: str) -> str:
 
 
 def _no_objects(objects: Path, known: Known) -> Iterator[str]:
-    """What is in the directories of loose objects and is not one; those that did not change are not read."""
+    """Anything but files in the directories of loose objects; skips directories that have not changed."""
     old_enough = time.time_ns() - FRESH_NANOSECONDS
     for entry in os.scandir(objects):
         if len(entry.name) != _DIGITS or not entry.is_dir(follow_symlinks=False):

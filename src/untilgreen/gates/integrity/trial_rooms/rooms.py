@@ -204,7 +204,7 @@ def _covered(room: Room, folder: str, shown: Collection[str], around: Collection
 
 
 def _shows_through(room: Room, path: str, around: Collection[str]) -> bool:
-    """Whether the room itself has nothing there, nor a file or a link on the way, such as an original."""
+    """Whether the workspace's path shows here: the room has nothing there, and no file or link above it."""
     if path.startswith("/"):
         return True
     path = path.rstrip("/")
@@ -217,7 +217,7 @@ def _shows_through(room: Room, path: str, around: Collection[str]) -> bool:
 
 
 def _is_cut_off(room: Path, path: str) -> bool:
-    """Whether a file or a link is on the way, such as an original where the agent made a directory."""
+    """Whether a parent directory of the path is a file or a link, such as a restored original."""
     return any((room / folder).is_symlink() or (room / folder).is_file() for folder in _folders(path))
 
 
